@@ -1,6 +1,6 @@
 /* instructions.c - do an operation on some keys, so that bench/instructions can count its cost.
  *
- * usage: instructions FILE make KEYS                                  a `line` with so many keys
+ * usage: instructions FILE make KEYS                                  a `line` with this many keys
  *        instructions FILE has|lacks|add|remove single|batch KEYS ISA
  *
  * The set comes from a file, since planning takes more instructions than all else here. The same
@@ -54,7 +54,7 @@ static tamis_status do_each(tamis_set *set, const char *what, const uint64_t *ke
     return found <= n ? status : TAMIS_ERR_ARGUMENT;
 }
 
-/* Present keys are the first ones, absent ones are behind all that the file may have. */
+/* Present keys are the first ones, absent ones are after all that the file may have. */
 int main(int argc, char **argv) {
     for (size_t i = 0; i < CAPACITY + MOST; i++) ids[i] = i;
     if (argc == 4) return make(argv[1], strtoul(argv[3], NULL, 10)) != TAMIS_OK;

@@ -108,7 +108,7 @@ static void work_on_set(task *my, const uint64_t *ids) {
     switch (my->what) {
     case ADD: my->sum += (uint64_t)tamis_add_id_batch(my->set, ids, CHUNK, &added); break;
     case REMOVE: my->sum += (uint64_t)tamis_remove_id_batch(my->set, ids, CHUNK, NULL, NULL); break;
-    case MIX: /* the same keys come and go, so that the set stays as it is */
+    case MIX: /* the same keys are added and removed, so that the set stays as it is */
         my->sum += tamis_has_id_batch(my->set, ids + 2 * tenth, CHUNK - 2 * tenth, NULL);
         my->sum += (uint64_t)tamis_add_id_batch(my->set, ids, tenth, &added);
         my->sum += (uint64_t)tamis_remove_id_batch(my->set, ids, added, NULL, NULL);

@@ -16,7 +16,7 @@ typedef struct set_in_work {
     bool       is_shared;
 } set_in_work;
 
-/* Should so many threads change a set of this kind at the same time? */
+/* Should this many threads change a set of this kind at the same time? */
 bool is_shared_well(const char *kind, unsigned threads);
 
 /* Add all keys: each once, or with --counts as often as its line says. Stops when a key is refused.

@@ -101,7 +101,7 @@ static void choose_copies(tamis_spec *spec, const key_sample *sample) {
     while (spec->copies > 1 && !is_possible(spec)) spec->copies /= 2;
 }
 
-/* Plan for the lines: so many different ones, each with so many copies. */
+/* Plan for the lines: this many different ones, each with this many copies. */
 static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec) {
     key_sample sample;
     lines_keep(input);

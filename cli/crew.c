@@ -114,7 +114,7 @@ static void *worker_run(void *context) {
 }
 
 /* Signals are for the main thread, which holds them back at times. But a worker that reads a mapped
- * file behind its end gets SIGBUS itself, and must not hold it back. */
+ * file beyond its end gets SIGBUS itself, and must not hold it back. */
 static bool worker_start(crew *all) {
     sigset_t held, before;
     (void)sigfillset(&held);

@@ -55,7 +55,7 @@ typedef struct crew_task {
     void *context;
 } crew_task;
 
-/* Do it to all lines of the input, with so many threads besides the main one. With none, the main
+/* Do it to all lines of the input, with this many threads besides the main one. With none, the main
  * thread does the work itself. Returns how many lines were worked on that come after those of the
  * last job that was finished; 0 unless `finish` has ended it. */
 uint64_t crew_run(const crew_task *task, lines *input, unsigned workers);

@@ -15,7 +15,7 @@
 #define MOST_FIRST_KEYS (UINT64_C(1) << 20) /* at a low rate, few doublings are possible */
 #define MOST_KEYS (UINT64_C(1) << 30)
 #define COUNTED_DOUBLINGS 4              /* of counted keys: 16 times as many */
-#define COUNTED_KEYS (UINT64_C(1) << 20) /* room for so many costs little in a small set */
+#define COUNTED_KEYS (UINT64_C(1) << 20) /* room for this many costs little in a small set */
 #define SET_MAX_KEYS (UINT64_C(1) << 40) /* of any set: tamis_spec.capacity */
 
 static bool is_possible(const tamis_spec *spec) {

@@ -14,7 +14,7 @@ bool growth_without_count(tamis_spec *spec);
 uint64_t growth_first(uint64_t grow_to);
 
 /* The keys were counted: spec->capacity. Room for them, without a step, and for 16 times as many
- * (but for a million at least) by growing. If no kind can, the spec stays as it is. */
+ * (but to at least a million) by growing. If no kind can, the spec stays as it is. */
 void growth_from_count(tamis_spec *spec);
 
 /* The rate at grow_to of a set or a table of states that is at this stage. */

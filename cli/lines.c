@@ -22,7 +22,7 @@
 #include "signals.h"
 
 #define FIRST_BUFFER_BYTES ((size_t)1 << 18)
-#define BLOCK_BYTES (3 * FIRST_BUFFER_BYTES / 4) /* with so many whole lines, a block is full */
+#define BLOCK_BYTES (3 * FIRST_BUFFER_BYTES / 4) /* with this many whole lines, a block is full */
 
 /* ------------------------------------------------------------------ files */
 
@@ -157,7 +157,7 @@ void text_free(line_text *text) {
     *text = (line_text){ .buffer = NULL };
 }
 
-/* Make room behind the bytes that are not cut into lines yet. One byte stays free for the separator
+/* Make room after the bytes that are not cut into lines yet. One byte stays free for the separator
  * that a last line may lack. */
 static void buffer_make_room(lines *input) {
     size_t const kept = input->text.end - input->text.begin;

@@ -81,7 +81,7 @@ static inline bool text_is_small(const line_text *text) {
     return text->end - text->begin < ((size_t)1 << 15);
 }
 
-/* So many more lines were read. */
+/* This many more lines were read. */
 void lines_count(lines *input, uint64_t n);
 
 /* All lines were read and counted: say so if a signal has ended them. lines_next() does it. */

@@ -115,7 +115,7 @@ struct command {
     const char *examples;
     uint64_t    options; /* OPTION_BIT(...) of every option that it takes */
     size_t      min_operands, max_operands;
-    size_t      set_operands; /* so many operands, the first ones, are files of sets or states */
+    size_t      set_operands; /* this many operands, the first ones, are files of sets or states */
     int (*run)(const options *asked);
 };
 

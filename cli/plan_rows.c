@@ -61,7 +61,7 @@ static const char *name_measure(const plans *all) {
 
 /* The planner chooses by preference; the reason says no more than that. That a kind is also the
  * smallest of this table would not mean that it is the smallest there is: with --small, every kind
- * is laid out anew, and smaller. */
+ * is laid out again, and smaller. */
 static void why_chosen(const plans *all, reason ret_text) {
     size_t n_able = 0;
     for (size_t i = 0; i < all->n; i++) n_able += all->rows[i].status == TAMIS_OK;

@@ -40,7 +40,7 @@ bool journal_is_done(const journal *book, uint64_t i, const key_window *window);
 /* Window i is going to be sent; it is on the disk when this returns. */
 void journal_begin(journal *book, uint64_t i, const key_window *window);
 
-/* The oldest window that was sent is confirmed, with so many answers of 1. */
+/* The oldest window that was sent is confirmed, with this many answers of 1. */
 void journal_done(journal *book, uint64_t ones);
 
 /* All keys are. */

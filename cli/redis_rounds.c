@@ -120,7 +120,7 @@ static void take_reply(void *who, redisReply *reply) {
     }
 }
 
-/* All that a node has done before a WAIT is safe when so many replicas have it. */
+/* All that a node has done before a WAIT is safe when this many replicas have it. */
 static void take_wait(void *who, redisReply *reply) {
     round_wait *const    wait = who;
     request_round *const now = wait->round;

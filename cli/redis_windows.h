@@ -42,7 +42,7 @@ typedef struct key_window {
 void window_make(key_window *ret_window, shards *set, unsigned place);
 void window_free(key_window *window);
 
-/* Read keys until the window is full, or the input makes us wait; or exactly so many keys, if
+/* Read keys until the window is full, or the input makes us wait; or exactly this many keys, if
  * `wanted` is not 0. False: there are no more. */
 bool window_read(key_window *window, lines *input, size_t wanted);
 

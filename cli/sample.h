@@ -27,7 +27,7 @@ typedef struct key_sample {
 void sample_begin(key_sample *ret_sample);
 void sample_end(key_sample *sample);
 
-/* So many copies of a key. */
+/* This many copies of a key. */
 void sample_add(key_sample *sample, uint64_t hash, uint64_t copies);
 
 /* An upper bound of the number of different keys: exact if all are in the sample, otherwise four

@@ -251,7 +251,7 @@ tamis_set *setfile_take(const char *path, const options *asked, setfile_target *
     return setfile_read(path, asked);
 }
 
-/* Is it a set of a kind that so many threads share well? Only its header is read. */
+/* Is it a set of a kind that this many threads share well? Only its header is read. */
 static bool is_of_shared_kind(const char *path, unsigned threads) {
     tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *set = NULL;

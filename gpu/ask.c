@@ -149,7 +149,7 @@ static tamis_status ask(const tamis_gpu_set *set, ask_kind question, const tamis
     return say_device(problem, status, set->device);
 }
 
-/* Are the keys good, and is there room for an answer of so many bytes to each? */
+/* Are the keys good, and is there room for an answer of this many bytes to each? */
 static tamis_status check_question(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
                                    const void *answers, unsigned answer_bytes,
                                    tamis_problem *problem) {

@@ -29,7 +29,7 @@ uint64_t *bench_ids(uint64_t first, uint64_t n, uint64_t step);
 /* n ids in the memory of the GPU. */
 tamis_gpu_keys bench_keys(device_address at, uint64_t n);
 
-/* The two jobs: up to so many keys. */
+/* The two jobs: up to this many keys. */
 void bench_check(uint64_t largest);
 void bench_speed(uint64_t smallest, uint64_t largest);
 

@@ -13,7 +13,7 @@ static bool append(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-/* The file of a set, of so many bytes. */
+/* The file of a set, of this many bytes. */
 static uint8_t *file_of(const tamis_set *set, uint64_t bytes) {
     uint8_t *const file = malloc(bytes), *at = file;
     bench_must(file == NULL ? TAMIS_ERR_MEMORY : TAMIS_OK, "a file");

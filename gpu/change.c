@@ -6,7 +6,7 @@
  *   count     the hashes of each group of 16 lines         k_group_count, prefix sum
  *   scatter   the hashes, group by group                   k_group_scatter
  *   merge     each group with its hashes, by a warp        k_line_merge (kernels/group.h)
- *   attic     made anew from its words                     kernels/attic.h
+ *   attic     rebuilt from its words                     kernels/attic.h
  *
  * Whether all fits is known only at the end. So a copy of the body is kept meanwhile, on the GPU if
  * there is memory for it: copying it there takes less time than anything else here. If something
@@ -206,7 +206,7 @@ static tamis_status scan(change_job *job, void *items, uint64_t n, bool is_max) 
     return status;
 }
 
-/* Merge all groups, or those in the list of large ones, with room for so many entries. */
+/* Merge all groups, or those in the list of large ones, with room for this many entries. */
 static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
     bool const  is_bare = set_is_bare(job->set);
     gpu_change *change = &job->change;

@@ -334,7 +334,7 @@ typedef union any_spec {
 } any_spec;
 
 /* Take a spec by the rule of tamis.h, with the allocator above. tamis_create() looks whether all is
- * zero behind the fields that are known. False: this is no spec. */
+ * zero after the fields that are known. False: this is no spec. */
 static bool take_spec(any_spec *ours, const tamis_spec *theirs) {
     size_t const size = theirs->size;
     if (size < sizeof size || size > sizeof ours->bytes) return false;

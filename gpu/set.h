@@ -21,7 +21,8 @@ struct tamis_gpu {
     uint64_t    memory_keys; /* that each of these has room for */
 };
 
-/* ask.c: have that memory, for so many keys in each piece and ASK_PIECE_KEYS at most; or let it go.
+/* ask.c: have that memory, for this many keys in each piece and ASK_PIECE_KEYS at most; or let it
+ * go.
  */
 #define ASK_PIECE_KEYS (UINT64_C(2) << 20)
 tamis_status ask_get_memory(tamis_gpu *gpu, uint64_t keys);

@@ -1,11 +1,11 @@
-/* file.h - what a file is made of, for its writer (save.c) and its reader (open.c).
+/* file.h - the parts of a file, for the code that writes it (save.c) and reads it (open.c).
  *
  * docs/format.md is the specification.
  *
  *     header (4096 bytes) | body | a checksum for each block of the body | total checksum
  *
- * A set in a step of growing has two tables, and so two parts: the bodies follow each other, and
- * then the checksums of the blocks of both.
+ * A set in a step of growing has two tables, and so two parts: first both bodies, then the
+ * checksums of the blocks of both.
  */
 #ifndef TAMIS_FILE_H
 #define TAMIS_FILE_H
@@ -32,16 +32,17 @@ TAMIS_INLINE void file_store_total(XXH128_hash_t total, uint8_t *ret_bytes) {
     le64_store(ret_bytes + 8, total.high64);
 }
 
-/* How many fields of the geometry a file has: those that the kind had in its first version, and of
- * the later ones up to the last that is not 0. So a set that does not use later fields has the same
- * file as before. */
+/* How many fields of the geometry a file has: all fields of the kind's first version, and the later
+ * ones up to the last that is not 0. So a set that does not use later fields has the same file as
+ * before. */
 TAMIS_INLINE unsigned file_fields(const tamis_kind *kind, const uint64_t *geometry) {
     unsigned n = tamis_kind_n_fields(kind);
     while (kind->first_fields != 0 && n > kind->first_fields && geometry[n - 1] == 0) n--;
     return n;
 }
 
-/* A path that is short enough for a message: of a long path the end is kept, with the file name. */
+/* A path that is short enough for a message. If it is too long, only its end is kept, with the file
+ * name. */
 typedef struct file_name {
     char text[96];
 } file_name;

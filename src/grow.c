@@ -1,32 +1,35 @@
-/* grow.c - sets that grow: twice the buckets, a bit of the remainder less, and no key needed.
+/* grow.c - sets that grow: a new table has twice the buckets and one remainder bit less. The keys
+ * are not needed.
  *
  * Idea
  * ----
- * `line` and `rank` know of a key only its print, floor(h x prints / 2^64), and their buckets are
- * in the order of prints. A table of twice the buckets whose remainders are one bit shorter has as
- * many prints, so everything in the old table has its place in the new one. A set that may grow D
- * times begins with D more remainder bits than its fpr needs, and gives one back at each step: its
- * prints, and so its fpr for the keys of the last stage, never change.
+ * All that `line` and `rank` store about a key is its print, floor(h x prints / 2^64), and their
+ * buckets are in the order of prints. A table with twice the buckets and remainders that are one
+ * bit shorter has the same number of prints, so every entry of the old table has its place in the
+ * new one. A set that can grow D times starts with D more remainder bits than its fpr needs, and
+ * gives up one at each step. So the number of prints never changes, nor does the fpr when the last
+ * stage is full.
  *
  *     stage    0            1            2     ...    D = `stages`
  *     buckets  B            2B           4B           2^D B
  *     bits     r + D        r + D - 1    ...          r
  *
- * A step, without a stop
- * ----------------------
- * Buckets move from the table to `next` in groups, in order. So a hash is all that must be known to
- * tell where its key is:
+ * A step, without a pause
+ * -----------------------
+ * Buckets move from the table to `next` in groups, in order. So the hash of a key is enough to know
+ * in which table the key is:
  *
  *     hash     0 ................ boundary .................... 2^64
  *              in `next`          in the table
  *
- * A step begins at 15/16 of the capacity. Calls that change the set pay for it: after so many
- * (`pace`) one group is moved, and the step ends before the capacity is reached. Memory that the
- * table no longer needs is given back on the way. An add that finds no room before the last stage
- * ends the step at once, and goes through another one if it must.
+ * A step begins at 15/16 of the capacity. Calls that change the set do its work: after every `pace`
+ * calls one group is moved, so that the step ends before the capacity is reached. Memory that the
+ * old table no longer needs is given back during the step. If an add finds no room before the last
+ * stage, it finishes the step at once, and does another step if necessary.
  *
- * Operations on keys find the right table and pay in grow_calls.c; grow_prints.c goes through what
- * both tables hold. Here are the stages, the steps, and what happens to a growing set as a whole.
+ * grow_calls.c has the operations on keys, which find the right table and pay for the step.
+ * grow_prints.c has loops over the prints of both tables. This file has the stages, the steps, and
+ * operations on a growing set as a whole.
  */
 #include "grow.h"
 #include "share.h"
@@ -34,7 +37,7 @@
 #include "core/bits.h"
 #include "core/memory.h"
 
-#define BEGIN_PARTS 16 /* a step begins with one part of the capacity left, of so many */
+#define BEGIN_PARTS 16 /* a step begins when 1/16 of the capacity is left */
 #define MAX_PACE 44    /* calls for a group: a group of `line` has 16 x 44 keys at capacity */
 #define GIVE_BYTES MEMORY_PAGE /* memory is given back in pieces of this, one for each call */
 
@@ -77,13 +80,13 @@ void tamis_grow_prepare(const tamis_set *set, const uint64_t *geometry, tamis_ta
 
 static tamis_status get_body(const tamis_set *set, tamis_table *table) {
     tamis_status const status = tamis_table_get_body(set, table);
-    if (status == TAMIS_ERR_LIMIT) return TAMIS_ERR_MEMORY; /* it is all that it may have */
+    if (status == TAMIS_ERR_LIMIT) return TAMIS_ERR_MEMORY; /* more than max_bytes */
     if (status == TAMIS_OK)
         memory_avoid_huge_pages(&set->allocator, table->body, (size_t)table->body_bytes);
     return status;
 }
 
-/* Lookups of a shared set may still read it. */
+/* Free a body. In a shared set, lookups may still read it. */
 static void give_body(tamis_set *set, tamis_table *table) {
     if (set->shared != NULL && table->body != NULL) {
         tamis_share_retire_body(set, table);
@@ -96,8 +99,8 @@ static void give_body(tamis_set *set, tamis_table *table) {
 
 /* ------------------------------------------------------------------ timers */
 
-/* The sweep as it goes on in a table of twice the units: unit u becomes 2u and 2u + 1, so that each
- * of them is owed as many passes as u was. */
+/* The sweep for a table with twice the units. Unit u becomes 2u and 2u + 1, and each of them is
+ * owed as many passes as u was. */
 static sweep doubled_sweep(const sweep *hand) {
     sweep twice = *hand;
     twice.units *= 2;
@@ -106,10 +109,11 @@ static sweep doubled_sweep(const sweep *hand) {
     return twice;
 }
 
-/* The same at the end of a step, with the time that was not yet a unit. A unit is due when the hand
- * is at its end, and the end of u is that of 2u + 1. Were the hand there, 2u would be due half a
- * unit sooner than u, and its keys would lose that time. So the hand waits for one of the smaller
- * units: 2u is due when u would have been, and 2u + 1 half a unit later. */
+/* The same at the end of a step, including the time that is not yet a whole unit. A unit is due
+ * when the hand (the position of the sweep) is at its end, and the end of u is the end of 2u + 1.
+ * If the hand were there, 2u would be due half a unit sooner than u, and its keys would lose that
+ * time. So the hand waits for one small unit: 2u is due when u would have been, and 2u + 1 half a
+ * unit later. */
 static sweep doubled_sweep_with_rest(const sweep *hand) {
     sweep twice = doubled_sweep(hand);
     if (hand->timeout == 0) return twice;
@@ -125,7 +129,7 @@ void tamis_grow_follow_sweep(tamis_set *set) {
 
 /* ------------------------------------------------------------------ a step */
 
-/* Which functions the front door calls, and when the next step begins. */
+/* Choose the functions that the public functions call, and set when the next step begins. */
 static void settle(tamis_set *set) {
     struct growth *const growth = set->growth;
     bool const           is_moving = grow_is_moving(set);
@@ -149,7 +153,8 @@ static tamis_status plan_next(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* Calls that pay for a group, so that the step is done when the set is at its capacity. */
+/* How many calls pay for one group, so that the step is done before the set reaches its capacity.
+ * */
 static uint64_t pace_of(const tamis_set *set) {
     uint64_t const group = set->kind->growing->group;
     uint64_t const groups = (buckets_of(&set->table) - set->growth->moved + group - 1) / group;
@@ -173,7 +178,7 @@ void tamis_grow_resume(tamis_set *set, uint64_t moved) {
 tamis_status tamis_grow_begin_step(tamis_set *set) {
     struct growth *const growth = set->growth;
     tamis_status         status = plan_next(set);
-    /* What the begin and the end of the step need. */
+    /* The begin and the end of the step need this. */
     if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;
     if (status == TAMIS_OK) status = get_body(set, &growth->next);
     if (status != TAMIS_OK) {
@@ -186,7 +191,7 @@ tamis_status tamis_grow_begin_step(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* Put `next` in the place of the table. */
+/* Replace the table by `next`. */
 static void end_step(tamis_set *set) {
     struct growth *const growth = set->growth;
     growth->next.moved += set->table.moved;
@@ -208,8 +213,8 @@ static void end_step(tamis_set *set) {
     tamis_share_publish(set);
 }
 
-/* Give back a piece of memory that no bucket of the table needs any more. The rest goes when the
- * step ends. */
+/* Give back one piece of memory that no bucket of the table needs any more. The rest is freed when
+ * the step ends. */
 static void give_back(tamis_set *set) {
     struct growth *const growth = set->growth;
     kind_span            spans[KIND_MAX_SPANS];
@@ -225,7 +230,7 @@ static void give_back(tamis_set *set) {
     }
 }
 
-/* What moves from one table to the other together with the buckets. */
+/* Counts that move from one table to the other together with the buckets. */
 typedef struct counts {
     uint64_t keys, entries, saturated;
 } counts;
@@ -240,10 +245,10 @@ static void set_counts(tamis_table *table, counts all) {
     table->saturated = all.saturated;
 }
 
-/* Copy the buckets first..first+n-1 to `next`, and let them count there. TAMIS_OK; or _FULL, and
- * nothing has changed. In a shared set others look keys up in `next` meanwhile, and are not told to
- * wait: so nothing that is in `next` already may be moved, and bits beside what is written must be
- * written as they were. */
+/* Copy the buckets first..first+n-1 to `next`, and move their counts. TAMIS_OK; or _FULL, and
+ * nothing has changed. In a shared set, other threads look up keys in `next` at the same time,
+ * without waiting. So existing entries of `next` must not move, and neighbouring bits in the same
+ * word must be written back unchanged. */
 static tamis_status carry_group(tamis_set *set, uint64_t first, uint64_t n) {
     struct growth *const      growth = set->growth;
     const kind_growing *const how = set->kind->growing;
@@ -261,17 +266,17 @@ static tamis_status carry_group(tamis_set *set, uint64_t first, uint64_t n) {
     return TAMIS_OK;
 }
 
-/* The last group ends the step: in a shared set with all stripes locked. */
+/* Move the last group and end the step; in a shared set with all stripes locked. */
 static tamis_status move_last(tamis_set *set, uint64_t first, uint64_t n) {
     tamis_share_hold(set);
     tamis_status const status = carry_group(set, first, n);
-    if (status == TAMIS_OK) end_step(set); /* the table goes as it is */
+    if (status == TAMIS_OK) end_step(set); /* the old table is freed as it is */
     tamis_share_release(set);
     return status;
 }
 
-/* Move one group. TAMIS_OK; or _FULL, and nothing has changed: there is no room in `next`, since
- * many keys were added that all belong to a few buckets. */
+/* Move one group. TAMIS_OK; or _FULL, and nothing has changed: `next` has no room, since many of
+ * the added keys belong to a few buckets. */
 tamis_status tamis_grow_move_group(tamis_set *set) {
     struct growth *const growth = set->growth;
     uint64_t const       first = growth->moved;
@@ -295,7 +300,7 @@ static tamis_status finish_step(tamis_set *set) {
     return status;
 }
 
-/* ------------------------------------------------------------------ another size at once */
+/* ------------------------------------------------------------------ changing the size at once */
 
 static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
     const tamis_table *tables[2];
@@ -307,7 +312,7 @@ static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
     return status;
 }
 
-/* Make the table, and put it in the place of both. */
+/* Make the new table, and replace both old ones by it. */
 static tamis_status rebuild_held(tamis_set *set, int doublings) {
     struct growth *const growth = set->growth;
     uint64_t             geometry[TAMIS_MAX_FIELDS] = { 0 };
@@ -353,8 +358,8 @@ tamis_status tamis_grow_rebuild(tamis_set *set, int doublings) {
     return status;
 }
 
-/* If a step cannot be ended, those after it are taken at once: the first one that ends in a table
- * with room for all there is. */
+/* If a step cannot be finished, the set goes directly to a later stage: the first whose table has
+ * room for all entries. */
 tamis_status tamis_grow_make_room(tamis_set *set) {
     struct growth *const growth = set->growth;
     tamis_status         status = TAMIS_OK;
@@ -370,9 +375,9 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
     return status == TAMIS_ERR_MEMORY ? status : status == TAMIS_OK ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 
-/* ------------------------------------------------------------------ calls pay for a step */
+/* ------------------------------------------------------------------ calls do the work of a step */
 
-/* A step that cannot begin, for want of memory, begins later. */
+/* If there is no memory to begin a step, it begins later. */
 void tamis_grow_pay(tamis_set *set, uint64_t n) {
     struct growth *const growth = set->growth;
     if (!grow_is_moving(set)) {
@@ -395,7 +400,7 @@ bool tamis_grow_is_possible(const tamis_choice *choice) {
     uint64_t                    fixed[TAMIS_MAX_FIELDS];
     if (choice->kind->growing == NULL || stages > GROW_MAX_STAGES || stage > stages) return false;
     unsigned const left = stages - stage;
-    uint64_t const below = bits_low(stage); /* both have been doubled so often */
+    uint64_t const below = bits_low(stage); /* both were doubled at each stage */
     return work->capacity <= HANDLE_MAX_CAPACITY >> left && work->lifetime <= UINT64_MAX >> left &&
            ((work->capacity | work->lifetime) & below) == 0 && choice->overflow > 0 &&
            choice->overflow < 1 && choice->kind->growing->scale(choice->geometry, (int)left, fixed);
@@ -413,7 +418,7 @@ tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, do
     return TAMIS_OK;
 }
 
-/* The body of `next` in a mapped file goes with the mapping. */
+/* In a mapped file, the body of `next` is freed with the mapping. */
 void tamis_grow_free(tamis_set *set) {
     if (set->growth == NULL) return;
     if (set->mapping == NULL) give_body(set, &set->growth->next);
@@ -445,7 +450,7 @@ void tamis_grow_clear(tamis_set *set) {
 
 /* ------------------------------------------------------------------ the public function */
 
-/* How many doublings make the capacity of a stage just large enough. */
+/* How many doublings make the capacity just large enough (negative: the set becomes smaller). */
 static int doublings_to(const tamis_set *set, uint64_t capacity) {
     const struct growth *const growth = set->growth;
     uint64_t const             first = set->capacity >> growth->stage;

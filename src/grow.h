@@ -1,25 +1,25 @@
-/* grow.h - sets that grow: what the rest of the library needs to know of them. See grow.c. */
+/* grow.h - sets that grow: the interface for the rest of the library. See grow.c. */
 #ifndef TAMIS_GROW_H
 #define TAMIS_GROW_H
 
 #include "handle.h"
 
-/* What a set that grows has beside its table. */
+/* What a set that grows has besides its table. */
 struct growth {
-    unsigned stage, stages; /* of the table; and of the last one. The capacity doubles with each */
+    unsigned stage, stages; /* the present stage, and the last one. The capacity doubles at each */
     double   overflow;      /* as in the spec, for the plans of later stages */
 
     uint64_t     begin_at;     /* entries at which a step begins; UINT64_MAX at the last stage */
     tamis_status refusal;      /* why the last add was refused: _FULL, or _MEMORY */
-    tamis_kind   calm, moving; /* functions on keys between two steps, and in one */
+    tamis_kind   calm, moving; /* functions on keys between steps, and during a step */
 
-    /* A step. `next` has a body in a step, and only then. */
+    /* The step in progress. `next` has a body only then. */
     tamis_table       next;
     const tamis_kind *table_calls, *next_calls; /* functions on keys of the table, and of `next` */
     uint64_t          moved;                    /* buckets of the table that are in `next` */
-    uint64_t          boundary;     /* the first hash that belongs to none of these buckets */
-    uint64_t          pace, credit; /* calls that pay for a group of buckets; calls so far */
-    uint64_t          given_back[KIND_MAX_SPANS]; /* of the body, up to this byte of each span */
+    uint64_t          boundary; /* the first hash that belongs to none of these buckets */
+    uint64_t pace, credit;      /* calls that pay for one group of buckets; calls counted so far */
+    uint64_t given_back[KIND_MAX_SPANS]; /* each span of the body was given back up to this byte */
 };
 
 TAMIS_INLINE bool grow_is_moving(const tamis_set *set) {
@@ -44,16 +44,17 @@ TAMIS_INLINE uint64_t grow_largest(const tamis_set *set) {
     return set->capacity << (set->growth->stages - set->growth->stage);
 }
 
-/* What the table of a set is made of, with what its other stages depend on. */
+/* The choice that the table of a set was made from, and what its other stages depend on. */
 tamis_choice tamis_grow_choice(const tamis_set *set);
 
 /* ------------------------------------------------------------------ steps, for grow_calls.c */
 
-/* Which functions on keys the front door calls: those of a step, or those between steps. */
+/* Choose the functions on keys that the public functions call: those for a step, or those between
+ * steps. */
 void tamis_grow_choose_calls(tamis_set *set);
 
-/* `n` calls have changed the set: begin a step if it is time, or do the part of one that they pay
- * for. */
+/* `n` calls have changed the set: begin a step if it is nearly full; in a step, do the work that
+ * they pay for. */
 void tamis_grow_pay(tamis_set *set, uint64_t n);
 
 /* Begin a step: TAMIS_OK, _MEMORY. Move one group: TAMIS_OK; or _FULL, and nothing has changed. */
@@ -64,18 +65,18 @@ tamis_status tamis_grow_move_group(tamis_set *set);
  * more; or _MEMORY. */
 tamis_status tamis_grow_make_room(tamis_set *set);
 
-/* Make a table of another stage from all there is, at once; that ends a step, too. TAMIS_OK; or
+/* Build the table of another stage at once, from all entries; this also ends a step. TAMIS_OK; or
  * nothing has changed: _FULL, _MEMORY, _CANNOT, _LIMIT (there is no such stage). */
 tamis_status tamis_grow_rebuild(tamis_set *set, int doublings);
 
-/* The sweep of the table has moved on: that of `next` follows it. */
+/* The sweep of the table has advanced: advance that of `next`. */
 void tamis_grow_follow_sweep(tamis_set *set);
 
 /* grow_states.c */
 extern const kind_states tamis_grow_states;
 
-/* grow_states.c: asks the caller's machine, and remembers what it decided. So the machine is asked
- * once, also if its decision must wait for room. The context is a grow_note. */
+/* grow_states.c: calls the caller's state machine, and remembers its decision. So the machine is
+ * called once, even if its decision has to wait for room. The context is a grow_note. */
 typedef struct grow_note {
     const kind_stepper *asked;
     tamis_step          decided;
@@ -88,28 +89,29 @@ tamis_stepper tamis_grow_remember;
 
 #define GROW_MAX_STAGES 40
 
-/* Can a set be at this stage, with this geometry and workload? For what comes from outside. */
+/* Can a set be at this stage, with this geometry and workload? Checks data from files and streams.
+ * */
 bool tamis_grow_is_possible(const tamis_choice *choice);
 
-/* Make a handle grow that has its geometry and its body: TAMIS_OK, _MEMORY. */
+/* Make a handle growable. It has its geometry and body. TAMIS_OK, _MEMORY. */
 tamis_status tamis_grow_init(tamis_set *set, unsigned stage, unsigned stages, double overflow);
 
-/* Free what a growing set has beside its table. */
+/* Free what a growing set has besides its table. */
 void tamis_grow_free(tamis_set *set);
 
-/* Give a table of a growing set all that it has but a body. */
+/* Set up a table of a growing set, except its body. */
 void tamis_grow_prepare(const tamis_set *set, const uint64_t *geometry, tamis_table *ret_table);
 
-/* Set the bounds of a step whose `next` has its geometry and its body. */
+/* Continue a step from a file: `next` has its geometry and body. */
 void tamis_grow_resume(tamis_set *set, uint64_t moved);
 
-/* Make a set grow as another, whose copy it is. TAMIS_OK, _MEMORY. */
+/* Make a copy growable, like the original. TAMIS_OK, _MEMORY. */
 tamis_status tamis_grow_copy(tamis_set *to, const tamis_set *from);
 
-/* The table was emptied: leave a step, too. */
+/* The table was emptied: end the step, too. */
 void tamis_grow_clear(tamis_set *set);
 
-/* Has each of the two tables of a step only what belongs there? */
+/* Does each of the two tables of a step have only keys that belong to it? */
 bool tamis_grow_is_whole(const tamis_set *set, const char **reterr_why);
 
 /* Visit every print of a set once, in increasing order, unless the kind scatters them. */

@@ -1,12 +1,12 @@
 /* grow_calls.c - operations on the keys of a set that grows.
  *
- * The functions of set.c call `calls` of the handle with the handle's table. A growing set has
- * `calls` of its own. They find the handle around the table, and choose the table that the key is
- * in; those that change the set pay for a step (grow.c). A set of fixed size has none of this, and
- * pays nothing.
+ * The functions of set.c call the function table `calls` of the handle. A growing set has its own
+ * `calls`, the functions of this file. They find the handle that contains the table, and choose the
+ * table that the key is in; functions that change the set do a part of the step (grow.c). A set of
+ * fixed size does not use this file, and pays nothing for it.
  *
- * Between two steps all keys are in one table: lookups are the kind's own functions then, and only
- * adds come through here.
+ * Between two steps all keys are in one table. Then lookups are the kind's own functions, and only
+ * adds use this file.
  */
 #include "core/bits.h"
 #include "grow.h"
@@ -25,7 +25,7 @@ static uint64_t grow_count(const tamis_table *table, uint64_t hash) {
                                    : growth->table_calls->count(table, hash);
 }
 
-/* Add `copies` of a key; where there is no room, make some. */
+/* Add `copies` copies of a key; if there is no room, make room. */
 static tamis_status grow_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
     tamis_set *const     set = grow_handle(table);
     struct growth *const growth = set->growth;
@@ -57,7 +57,7 @@ static tamis_status grow_remove(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Between steps, chunks go straight to the kind. */
+/* Between steps, chunks go directly to the kind. */
 static unsigned grow_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     struct growth *const growth = grow_handle(table)->growth;
     unsigned             added = growth->table_calls->add_chunk(table, hash, n);
@@ -83,7 +83,7 @@ static void grow_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
     grow_handle(table)->kind->growing->fetch(&sides, hash, n, is_update);
 }
 
-/* Both are made of the kind's own functions, so that what the kind cannot do stays NULL. */
+/* Both wrap the kind's own functions. Those that are NULL stay NULL. */
 void tamis_grow_choose_calls(tamis_set *set) {
     struct growth *const    growth = set->growth;
     const tamis_kind *const own = growth->table_calls;

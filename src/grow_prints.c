@@ -1,7 +1,7 @@
-/* grow_prints.c - the prints of a set, which in a step of growing are in two tables.
+/* grow_prints.c - loops over the prints of a set, which in a step of growing are in two tables.
  *
- * Tables of other sizes have the same prints (grow.c). So sets of any two stages can be joined by
- * their prints, and a table of a step can be checked by the prints that it may have.
+ * Tables of other stages have the same prints (grow.c). So sets at different stages can be merged
+ * print by print, and the tables of a step can be checked by the range of their prints.
  */
 #include "grow.h"
 #include "part.h"

@@ -1,11 +1,11 @@
 /* grow_states.c - operations on states in a table that grows.
  *
- * As grow_calls.c for sets: the functions of states*.c call these with the handle's table; they
- * choose the table that the key is in, and pay for a step.
+ * As in grow_calls.c for sets, the functions of states*.c call these with the handle's table. They
+ * choose the table that the key is in, and do a part of the step.
  *
- * Timers. The sweep of the handle's table is the one that counts. In a step, `next` has the same
- * sweep with twice the units, so that a key is owed as many passes after it was moved as before. A
- * unit whose keys have moved is swept in `next`, as the two units that it became.
+ * Timers. The sweep of the handle's table is the real one. In a step, `next` has the same sweep
+ * with twice the units, so that moving a key does not change how many passes it is owed. A unit
+ * whose keys have moved is swept in `next`, as the two units that it became.
  */
 #include "grow.h"
 
@@ -20,7 +20,7 @@ static tamis_table *table_of(const tamis_table *table, uint64_t hash) {
 }
 
 /* An operation that may add a key has returned `status`. True: it was refused, and there is room
- * now. Else *ret_status is what the caller gets. */
+ * now. Otherwise *ret_status is the result for the caller. */
 static bool shall_retry(tamis_set *set, tamis_status status, tamis_status *ret_status) {
     *ret_status = status;
     if (__builtin_expect(status != TAMIS_ERR_FULL, 1)) {
@@ -67,7 +67,7 @@ static tamis_status grow_drop(tamis_table *table, uint64_t hash, uint64_t from) 
     return status;
 }
 
-/* ------------------------------------------------------------------ machines */
+/* ------------------------------------------------------------------ state machines */
 
 tamis_step tamis_grow_remember(void *context, size_t i, tamis_status was, uint32_t value,
                                uint32_t *ret_to) {
@@ -77,7 +77,7 @@ tamis_step tamis_grow_remember(void *context, size_t i, tamis_status was, uint32
     return note->decided;
 }
 
-/* A step is refused only if it was to put a new key. */
+/* A step of the state machine is refused only if it has to put a new key. */
 static tamis_status grow_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                               tamis_status *ret_was, uint32_t *ret_value) {
     grow_note          note = { .asked = stepper };

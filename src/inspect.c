@@ -1,4 +1,4 @@
-/* inspect.c - looking at a set: what is known at once, what its table tells, is it whole? */
+/* inspect.c - facts, surveys and validation of a set. */
 #include "core/memory.h"
 #include "core/vacancy.h"
 #include "grow.h"
@@ -22,8 +22,8 @@ tamis_table tamis_sum_tables(const tamis_set *set) {
     return sum;
 }
 
-/* In a step of growing, keys are in two tables. Their prints differ, so rates add up; and what is
- * free in the old table is not room any more. */
+/* In a step of growing, keys are in two tables. Their prints differ, so the rates add up. Free
+ * places of the old table no longer count as room. */
 static void survey_tables(const tamis_set *set, kind_survey *ret_survey) {
     kind_survey next;
     set->kind->survey(&set->table, ret_survey);
@@ -104,8 +104,8 @@ tamis_status tamis_inspect(const tamis_set *set, tamis_info *ret_info) {
     tamis_workload const work = tamis_handle_workload(set);
     survey_tables(set, &survey);
     info.current_fpr = survey.fpr;
-    /* Keys with equal hashes add to the rate, unless the fingerprints include them. In a part, the
-     * first bits of all hashes are equal. */
+    /* Keys with equal hashes add to the rate, unless the rate of the fingerprints includes them. In
+     * a part, the first bits of all hashes are equal. */
     if (set->kind->prints == NULL)
         info.current_fpr += (double)table->keys / ldexp(1, 64 - (int)part_bits(part_of_set(set)));
     info.distinct = survey.distinct;

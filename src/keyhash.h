@@ -1,13 +1,13 @@
-/* keyhash.h - how a key becomes 64 bits. Key bytes are read here and nowhere else.
+/* keyhash.h - how a key becomes 64 bits. Only this file reads the bytes of keys.
  *
  * hash 1  XXH3 (64 bits) with a secret of 192 bytes that is made from the set's 128-bit seed. A
- *         secret uses all of the seed, and costs nothing per key; xxHash's own 64-bit seed would
- *         use half of it, and expand it anew for every long key.
- * hash 2  SipHash-2-4 with the seed as its key (libsodium), when built in.
+ *         secret uses the whole seed, and costs nothing per key; xxHash's own 64-bit seed would
+ *         use half of it, and would be expanded again for every long key.
+ * hash 2  SipHash-2-4 with the seed as its key (libsodium), if it is in the build.
  *
- * 64-bit ids and hashes of the caller are mixed with the seed, one to one; with hash 2, they are
- * hashed as the 8 bytes that they are. The seed is mixed first: ids are often 0, 1, 2, ..., and so
- * are seeds, and the ones xored with the others would be the same numbers in another order.
+ * 64-bit ids of the caller are mixed with the seed, so that different ids stay different; with hash
+ * 2, their 8 bytes are hashed. The seed is mixed first. Without that, small ids xored with a small
+ * seed would be the same ids in another order, since ids are often 0, 1, 2, ..., and so are seeds.
  */
 #ifndef TAMIS_KEYHASH_H
 #define TAMIS_KEYHASH_H
@@ -52,7 +52,7 @@ TAMIS_INLINE keyhash keyhash_make(tamis_hash hash, tamis_seed seed) {
     return make;
 }
 
-/* Do keys become the same bits with this hash and seed? */
+/* Does this keyhash use this hash and seed? */
 TAMIS_INLINE bool keyhash_is(const keyhash *with, tamis_hash hash, tamis_seed seed) {
     return with->hash == hash && with->seed.low == seed.low && with->seed.high == seed.high;
 }
@@ -62,7 +62,8 @@ TAMIS_INLINE bool keyhash_is_same(const keyhash *a, const keyhash *b) {
 }
 
 #ifdef TAMIS_HAVE_SODIUM
-/* Not inlined: callers would have a stack frame for its buffers, whatever their hash is. */
+/* Not inlined: otherwise all callers would need a stack frame for its buffers, even with the other
+ * hash. */
 static __attribute__((noinline, unused)) uint64_t
 keyhash_siphash(const keyhash *with, const void *key, size_t key_bytes) {
     uint8_t seed[16], out[8];

@@ -1,4 +1,4 @@
-/* keys.h - the keys of a batch, chunk by chunk, with the memory for the next one on its way.
+/* keys.h - the keys of a batch, in chunks. The memory for the next chunk is prefetched.
  *
  * Keys can be given as bytes, as 64-bit ids, or as hashes that were computed before. They differ
  * only in how a chunk is hashed. set.c and states_batch.c have one function per batch operation,
@@ -31,7 +31,7 @@ static inline bool keys_are_given(const keys_from *from) {
 }
 
 /* Hash the chunk that begins at `at`; returns how many keys it has. An entry that is not a key gets
- * any hash; only has_keys() lets it come this far. */
+ * an arbitrary hash; only has_keys() allows such entries. */
 static inline unsigned chunk_hash(const tamis_set *set, const keys_from *from, size_t at,
                                   unsigned most, uint64_t *hash) {
     unsigned const n = (unsigned)min_u64(from->n - at, most);
@@ -51,9 +51,9 @@ static inline unsigned chunk_hash(const tamis_set *set, const keys_from *from, s
     return n;
 }
 
-/* A batch in progress: while the kind works on a chunk, the memory of the next one is fetched.
- * Where that memory points to more (kind.h, fetch_more), two chunks are ahead: one is asked for,
- * and one has arrived and asks for more. */
+/* A batch in progress. While the kind works on a chunk, the memory of the next chunk is prefetched.
+ * If that memory contains pointers to more memory (kind.h, fetch_more), the batch is two chunks
+ * ahead: it prefetches the first memory of one chunk and the second memory of the other. */
 typedef struct key_batch {
     const tamis_set *set;
     const keys_from *from;
@@ -61,12 +61,12 @@ typedef struct key_batch {
     bool             is_deep;         /* two chunks are ahead */
     size_t           at;              /* the first key of this chunk */
     unsigned         n;               /* keys in it; 0: no more */
-    unsigned         n_next, n_after; /* and in the two behind it */
+    unsigned         n_next, n_after; /* keys in the next two chunks */
     uint64_t        *hash, *hash_next, *hash_after;
     uint64_t         buffer[3][TAMIS_CHUNK];
 } key_batch;
 
-/* Hash the chunk behind all that are under way, and ask for its memory. */
+/* Hash the chunk after those in progress, and prefetch its memory. */
 static inline void batch_look_ahead(key_batch *batch) {
     const tamis_kind *const  kind = batch->set->calls;
     const tamis_table *const table = &batch->set->table;

@@ -1,10 +1,10 @@
 /* kind.h - the interface of a construction.
  *
- * A kind is one folder that exports one constant tamis_kind per instruction set. It sees 64-bit
- * hashes and a table; it never sees a key, a file or an allocator. (A 64-bit id is one step away
- * from its hash, so a kind may offer to take that step itself.) What it cannot do is NULL, and
- * what users are told that it can do is derived from that. If it keeps values with its keys, the
- * functions for values are a table of their own (kind_states).
+ * A kind is one folder that exports one constant tamis_kind per instruction set. It works on 64-bit
+ * hashes and a table; it never sees a key, a file or an allocator. (For speed, a kind may also
+ * offer functions that take a 64-bit id and hash it.) A function that a kind does not have is NULL,
+ * and the abilities that users see follow from that. If a kind can store values with its keys, the
+ * functions for values are in a table of their own (kind_states).
  *
  * The slots of tamis_kind, in groups:
  *
@@ -19,13 +19,15 @@
  *     sharing       a kind_sharing                                    (optional)
  *     states        a kind_states                                     (optional)
  *
- * Rules that every kind keeps, and tests/laws checks:
+ * In comments and names, "print" is short for fingerprint.
+ *
+ * Rules that every kind follows, and tests/laws checks:
  *
  *   - The body is flat: bytes without pointers, little-endian, whose size follows from the geometry
- *     by integer arithmetic. All zero bytes are the empty table.
+ *     by integer arithmetic. A body of zero bytes is the empty table.
  *   - add either succeeds, or returns TAMIS_ERR_FULL and has changed no byte.
  *   - remove either succeeds, or returns TAMIS_ERR_ABSENT or _SATURATED and has changed no byte.
- *   - An entry that reaches its limit is saturated: it is never counted down again.
+ *   - An entry that reaches its limit is saturated: it is never decremented again.
  *   - The instruction set changes speed, never a bit.
  *   - plan and predict are pure functions.
  */
@@ -45,7 +47,7 @@
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
     uint8_t *body;
-    id_mixer ids;                        /* how ids become hashes; not so in sets with SipHash */
+    id_mixer ids;                        /* how ids become hashes (not used with SipHash) */
     uint64_t derived[KIND_DERIVED];      /* computed from the geometry by the kind's prepare */
     uint64_t geometry[TAMIS_MAX_FIELDS]; /* in the order of the kind's fields */
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
@@ -56,33 +58,33 @@ typedef struct tamis_table {
     uint64_t refused_adds, refused_removes; /* counted by the front door, and by *_id */
     uint64_t moved;                         /* entries that were moved to make room */
 
-    /* of states only */
+    /* used by states only */
     uint64_t  values; /* how many there are; 0: a set */
     sweep     sweep;
-    uint64_t  aged;       /* what the sweep has removed */
-    uint64_t *used_parts; /* core/vacancy.h: units that may have keys; NULL: all of them may */
+    uint64_t  aged;       /* keys that the sweep has removed */
+    uint64_t *used_parts; /* core/vacancy.h: units that may have keys; NULL: all */
 } tamis_table;
 
 #define KIND_MAX_VALUES (UINT64_C(1) << 32)
 
-/* Counts of a table stop here: in sets that are merged into each other again and again they would
- * wrap around. Files with larger counts are refused. */
+/* Counts of a table stop here, so that they cannot wrap around when sets are merged into each other
+ * again and again. Files with larger counts are refused. */
 #define KIND_MAX_COUNT (UINT64_C(1) << 56)
 
 TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
     return min_u64(a + b, KIND_MAX_COUNT);
 }
 
-/* For removals of keys that may not all have been counted. */
+/* a - b, but not below 0: keys that are removed may not all have been counted. */
 TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
     return a > b ? a - b : 0;
 }
 
 /* What is known from reading the whole body. */
 typedef struct kind_survey {
-    double   fpr;      /* of the contents now */
+    double   fpr;      /* computed from the present contents */
     double   distinct; /* how many different keys were added, estimated */
-    double   load;     /* share of the room that is in use, 0 to 1 */
+    double   load;     /* how full the table is, 0 to 1 */
     uint64_t prints;   /* different fingerprints that are stored; 0 if the kind stores none */
 } kind_survey;
 
@@ -101,7 +103,7 @@ typedef struct kind_census {
     uint64_t unknown_cells, side_keys, side_room;
 } kind_census;
 
-/* The caller's state machine, and which key of the batch it is asked about. */
+/* The caller's state machine, and the index of the current key in the batch. */
 typedef struct kind_stepper {
     tamis_stepper *decide;
     void          *context;
@@ -110,15 +112,15 @@ typedef struct kind_stepper {
 
 #define KIND_NO_STEP ((tamis_step)-1)
 
-/* Ask the machine what to do with a key. KIND_NO_STEP: its answer is not valid. */
+/* Call the state machine for a key. KIND_NO_STEP: its answer is not valid. */
 TAMIS_INLINE tamis_step kind_decide(const tamis_table *table, const kind_stepper *stepper,
                                     tamis_status was, uint32_t value, uint32_t *ret_to) {
     tamis_step const decided = stepper->decide(stepper->context, stepper->i, was, value, ret_to);
     return decided == TAMIS_STEP_SET && *ret_to >= table->values ? KIND_NO_STEP : decided;
 }
 
-/* What a kind does with values. Values are checked before; tamis/states.h says what each operation
- * means. */
+/* The functions of a kind for values. The caller has checked the values; tamis/states.h says what
+ * each operation means. */
 typedef struct kind_states {
     tamis_status (*put)(tamis_table *table, uint64_t hash, uint32_t value);
     tamis_status (*get)(const tamis_table *table, uint64_t hash, uint32_t *ret_value);
@@ -128,25 +130,26 @@ typedef struct kind_states {
     tamis_status (*drop)(tamis_table *table, uint64_t hash, uint64_t from);
 
     /* Ageing (core/sweep.h). units: how many units the sweep has. holds_values: does the geometry
-     * have room for so many values, and for timers of so many bits? sweep: visit one unit;
+     * have room for this many values, and for timers of this many bits? sweep: visit one unit;
      * `aged` counts the removed keys by value, or is NULL. */
     uint64_t (*units)(const uint64_t *geometry);
     bool (*holds_values)(const uint64_t *geometry, uint64_t values, unsigned timer_bits);
     void (*sweep)(tamis_table *table, uint64_t unit, uint64_t *aged);
 
-    /* Optional: does a unit have no key? A kind that has this calls vacancy_mark_used() for each
-     * key that it adds. Then the sweep skips units without keys. */
+    /* Optional: is a unit empty? A kind that has this calls vacancy_mark_used() for each key that
+     * it adds. Then the sweep skips empty units. */
     bool (*is_vacant)(const tamis_table *table, uint64_t unit);
 
-    /* Optional, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys. fetch_values: the memory that the
-     * kind's `fetch` asked for has arrived; ask for the memory that it points to, before keys are
-     * put (is_new) or looked up. */
+    /* Optional, for speed. get_chunk: 1 <= n <= TAMIS_CHUNK keys. fetch_values: the memory that
+     * `fetch` has prefetched is in the cache now; prefetch the memory that it points to, before
+     * keys are put (is_new) or looked up. */
     void (*get_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                       uint32_t *ret_values, tamis_status *ret_statuses);
     void (*fetch_values)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_new);
 
-    /* Required: get, decide and do, with one search for the key, as tamis_states_step_batch()
-     * says. Returns the result; ret_was and ret_value are what get would have returned before. */
+    /* Required: get the value, call the state machine and do what it decides, with one search for
+     * the key, as tamis_states_step_batch() says. Returns the result; ret_was and ret_value are
+     * what get would have returned before. */
     tamis_status (*step)(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                          tamis_status *ret_was, uint32_t *ret_value);
 
@@ -157,8 +160,8 @@ typedef struct kind_states {
     void (*tally)(const tamis_table *table, uint64_t *counts);
     void (*census)(const tamis_table *table, kind_census *ret_census);
 
-    /* Optional: as the kind's merge; _CONFLICT is one more reason to refuse. It may find out in the
-     * middle, so the caller keeps a copy. */
+    /* Optional: like the kind's merge, but it may also return _CONFLICT. It may fail halfway, so
+     * the caller keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
 } kind_states;
 
@@ -175,36 +178,39 @@ typedef struct kind_sides {
     uint64_t           boundary;
 } kind_sides;
 
-/* How a table becomes one of twice the buckets with one remainder bit less, which has as many
- * prints: for kinds with `prints` whose buckets are in the order of prints. Field 0 of the geometry
- * is the number of buckets. src/grow.c says how a set grows. */
+/* How a table becomes a table with twice the buckets, one remainder bit less, and therefore the
+ * same number of prints. This is for kinds with `prints` whose buckets are in the order of prints.
+ * Field 0 of the geometry is the number of buckets. src/grow.c says how a set grows. */
 typedef struct kind_growing {
     unsigned group; /* buckets that are moved together */
 
-    /* The fields of a table with 2^doublings times the buckets (fewer, if it is negative) and as
-     * many prints. Fields that depend on the load are NEED_FREE. False: there is no such table. */
+    /* The geometry of a table with 2^doublings times the buckets (fewer, if it is negative) and the
+     * same number of prints. Fields that depend on the load are NEED_FREE. False: there is no such
+     * table. */
     bool (*scale)(const uint64_t *geometry, int doublings, uint64_t *ret_fixed);
 
-    /* Add all that a bucket holds to a table with as many prints, which has none of it yet; values
-     * and timers are copied. _FULL: not all of it was added. `from` stays as it is. The counts of
-     * `to` grow: keys, entries, saturated. */
+    /* Add all entries of a bucket to a table with the same number of prints, which has none of them
+     * yet; values and timers are copied. _FULL: some were not added. `from` does not change. The
+     * counts of `to` grow: keys, entries, saturated. */
     tamis_status (*carry)(const tamis_table *from, uint64_t bucket, tamis_table *to);
 
     /* Empty the buckets first..first+n-1. `first` is a multiple of `group`, and so is n, unless the
-     * last bucket is among them. The counts of the table stay: the caller knows them. */
+     * last bucket is one of them. The counts of the table do not change: the caller corrects them.
+     * */
     void (*wipe)(tamis_table *table, uint64_t first, uint64_t n);
 
-    /* Slots or cells in use. recount: set table->entries from the body, for a table that was
-     * opened; files do not have it. */
+    /* Slots or cells in use. recount: compute table->entries from the body, for a table that was
+     * opened (files do not store it). */
     uint64_t (*entries)(const tamis_table *table);
     void (*recount)(tamis_table *table);
 
-    /* Optional, for speed: has_chunk and fetch of tamis_kind, for keys that are in either table. */
+    /* Optional, for speed: like has_chunk and fetch of tamis_kind, but each key may be in either
+     * table. */
     uint64_t (*has_chunk)(const kind_sides *sides, const uint64_t *hash, unsigned n);
     void (*fetch)(const kind_sides *sides, const uint64_t *hash, unsigned n, bool is_update);
 
-    /* The bytes of the body that belong to no bucket from `bucket` on: up to KIND_MAX_SPANS ranges.
-     * Returns how many. For giving memory back while buckets are moved. */
+    /* The bytes of the body that belong only to buckets before `bucket`: up to KIND_MAX_SPANS
+     * ranges. Returns how many. Used to give memory back while buckets are moved. */
     unsigned (*spans)(const tamis_table *table, uint64_t bucket, kind_span *ret_spans);
 } kind_growing;
 
@@ -215,78 +221,81 @@ struct tamis_kind {
     const char *name; /* at most 15 letters; it is written into every file */
     const char *summary;
     const char *isa;
-    bool        is_default;                   /* PREFER_FAST takes it, if it can do the job */
-    bool        is_grow_only;                 /* or this one, if nothing is removed or counted, and
-                                                 it is not larger by more than an eighth */
-    bool        copies_take_room;             /* every copy takes as much room as another key */
-    kind_field  fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
-    unsigned first_fields; /* fields in the first version of the format. Later ones are written to
-                                 files only if they are not 0. 0: all fields are of that version */
+    bool        is_default; /* PREFER_FAST takes this kind if it can do the job */
+    /* PREFER_FAST takes this kind if nothing is removed or counted, and it is at most 1/8 larger */
+    bool       is_grow_only;
+    bool       copies_take_room;             /* every copy takes as much room as another key */
+    kind_field fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
+    /* How many fields there were in the first version of the format. Later fields are written to
+     * files only if they are not 0. 0: all fields are of that version. */
+    unsigned first_fields;
 
     /* ---- planning: pure functions */
 
     /* Fill in the geometry. TAMIS_OK, or _CANNOT: no geometry meets the need. */
     tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
     /* The size of the body. False for a geometry that the kind would never make, or that is too
-     * large to address. Every geometry that comes from a file passes through this. */
+     * large to address. Every geometry from a file is checked here. */
     bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
     void (*predict)(const uint64_t *geometry, const tamis_workload *work,
                     tamis_forecast *ret_forecast);
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
-    uint64_t most_count; /* no geometry counts further; 0: there is no such limit */
-    /* No table is known to have fewer bits for each key than this. So PREFER_SMALL need not plan a
-     * kind that cannot win, which takes milliseconds. It is measured, not proven, with 2% or more
-     * to spare (tests/api/test_kind_limits.c). All 0: nothing is known. */
+    uint64_t most_count; /* no geometry counts further; 0: no limit */
+    /* No table is known to have fewer bits per key than this. So PREFER_SMALL need not plan a kind
+     * that cannot be the smallest, which would take milliseconds. The bound is measured, not
+     * proven, with a margin of 2% or more (tests/api/test_kind_limits.c). All 0: nothing is known.
+     * */
     struct {
         double factor, more; /* factor x log2(1 / fpr) + more */
     } least_bits;
     /* Abilities that this geometry takes away. Optional. */
     unsigned (*lacks)(const uint64_t *geometry);
-    /* Compute what operations need from the geometry, into table->derived. Optional. */
+    /* Compute values that operations need from the geometry, into table->derived. Optional. */
     void (*prepare)(tamis_table *table);
 
     /* ---- one key */
     bool (*has)(const tamis_table *table, uint64_t hash);
     tamis_status (*add)(tamis_table *table, uint64_t hash);
-    /* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED: it has more copies than can be
-     * counted, so it stays. */
+    /* TAMIS_OK; or _ABSENT or _SATURATED (more copies than can be counted), and nothing changed. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
-    /* Optional, for speed: the same for an id, which becomes a hash by hash_id(&table->ids, id). In
-     * sets whose ids are hashed like that, the public functions jump straight to these. So these
+    /* Optional, for speed: the same for an id, which is hashed by hash_id(&table->ids, id). In sets
+     * that hash ids in this way, the public functions jump directly to these. So these functions
      * count their refusals themselves: _FULL in table->refused_adds, _ABSENT in refused_removes. */
     bool (*has_id)(const tamis_table *table, uint64_t id);
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
-    /* Optional, for speed: add a key `copies` times, 1 or more. All of them, with the same bytes as
-     * one by one (copies beyond saturation change nothing); or _FULL, and nothing has changed. */
+    /* Optional, for speed: add a key `copies` times, 1 or more. Either all are added, with the same
+     * bytes as by single adds (copies beyond saturation change nothing); or it returns _FULL, and
+     * nothing has changed. */
     tamis_status (*add_copies)(tamis_table *table, uint64_t hash, uint64_t copies);
 
-    /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as one
-     * by one. Masks have a bit for each key. */
+    /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as
+     * single calls. Masks have a bit for each key. */
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n,
                      uint64_t *ret_hash); /* hash_ids(), compiled for the instruction set */
     uint64_t (*has_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(tamis_table *table, const uint64_t *hash, unsigned n); /* until full */
     uint64_t (*remove_chunk)(tamis_table *table, const uint64_t *hash, unsigned n,
-                             uint64_t *ret_saturated); /* returns the removed ones */
+                             uint64_t *ret_saturated); /* returns a mask of the removed keys */
     void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts);
-    /* Ask for the memory of the keys that are worked on next, `chunk` of them: as many as memory
-     * can be on its way for. NULL and 0: chunks of TAMIS_CHUNK keys, and the kind asks for their
-     * memory itself. */
+    /* Prefetch the memory of the next `chunk` keys. `chunk` is about how many memory accesses the
+     * processor can have in flight. NULL and 0: chunks have TAMIS_CHUNK keys, and the kind
+     * prefetches their memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
-    /* For lookups: the memory that `fetch` asked for has arrived. Ask for what it points to, a
-     * chunk before the keys are worked on. Optional, and only with `fetch`. */
+    /* For lookups: the memory that `fetch` has prefetched is in the cache now. Prefetch the memory
+     * that it points to, one chunk before the keys are looked up. Optional, and only with `fetch`.
+     * */
     void (*fetch_more)(const tamis_table *table, const uint64_t *hash, unsigned n);
-    /* Faster functions for tables of this geometry, or NULL: there are none. Of what it returns,
-     * nothing but the groups "one key" and "many keys" is used. */
+    /* Faster functions for tables of this geometry, or NULL. Only the groups "one key" and "many
+     * keys" of the result are used. */
     const tamis_kind *(*form)(const uint64_t *geometry);
-    /* Add keys that are all known at once, and place each with the others in mind.
-     * `scratch` has balance_bytes() bytes of any contents. Returns how many were added, in order,
-     * until full. Both or neither. */
+    /* Add keys that are all known in advance, and place each depending on the others. `scratch` has
+     * balance_bytes() bytes, not initialised. Returns how many were added, in order, until the
+     * table was full. A kind has both functions or none. */
     uint64_t (*balance_bytes)(const tamis_table *table, uint64_t n);
     uint64_t (*add_balanced)(tamis_table *table, const uint64_t *hash, uint64_t n,
                              uint8_t *scratch);
@@ -294,36 +303,38 @@ struct tamis_kind {
     /* ---- whole tables */
 
     /* For tables with the same geometry: TAMIS_OK, or _FULL and nothing changed. If merges_by_steps
-     * is set, something may have changed; then the caller (make.c) keeps a copy. */
+     * is set, a failed merge may have changed `into`; then the caller (make.c) keeps a copy. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
     bool merges_by_steps;
-    bool refreshes; /* merge also takes another geometry with as many prints (refresh.c) */
-    /* The reverse, for kinds whose merge adds counters: TAMIS_OK, or _ABSENT and nothing changed,
+    bool refreshes; /* merge also takes other geometries with equal prints (refresh.c) */
+    /* The reverse, for kinds whose merge adds counters: TAMIS_OK; or _ABSENT and nothing changed,
      * since `from` cannot be a part of `into`. Optional: subtract.c does it for kinds that store
-     * fingerprints only. */
+     * only fingerprints. */
     tamis_status (*subtract)(tamis_table *into, const tamis_table *from);
-    /* A kind with the same answers and fewer abilities, and how to become it; NULL: none.
+    /* A kind with the same answers and fewer abilities, and how to convert to it; NULL: none.
      * convert_geometry: false if that kind has no such geometry. */
     const char *converts_to;
     bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
     void (*convert)(const tamis_table *from, tamis_table *to);
-    /* Read the whole body, and report what is in it. */
+    /* Read the whole body, and compute a survey of it. */
     void (*survey)(const tamis_table *table, kind_survey *ret_survey);
-    /* Check the numbered invariants; name the first that is broken. Safe on any bytes. */
+    /* Check the numbered invariants, and name the first that is broken. Must be safe on any bytes.
+     * */
     bool (*validate)(const tamis_table *table, const char **reterr_why);
-    bool empties_to_zero; /* with nothing saturated, removing all keys leaves all zero bytes */
+    bool empties_to_zero; /* if nothing is saturated, removing all keys leaves only zero bytes */
 
-    /* ---- fingerprints: optional, for kinds that know of a key only fastrange(hash, prints). They
-     * can be sent without their empty places, and become a table of another geometry or kind with
-     * as many prints (send.c, receive.c). */
-    uint64_t (*prints)(const uint64_t *geometry); /* how many there are */
-    /* Visit every stored print once, in increasing order. each_is_scattered: in any order, and a
-     * print perhaps in several parts (print_list.c sorts them). */
+    /* ---- fingerprints: optional, for kinds that store nothing about a key except fastrange(hash,
+     * prints). Such sets can be sent without their empty places, and can become a table of another
+     * geometry or kind with the same number of prints (send.c, receive.c). */
+    uint64_t (*prints)(const uint64_t *geometry); /* the number of possible prints */
+    /* Visit every stored print once, in increasing order. With each_is_scattered the order is
+     * arbitrary, and a print may be visited several times, each with a part of its copies
+     * (print_list.c sorts them). */
     bool (*each)(const tamis_table *table, kind_visit *visit, void *context);
     bool each_is_scattered;
-    /* Its tables keep more of a key than the print. So they cannot be sent: what is received would
-     * have lost that, and have a higher fpr. Nor can they be subtracted print by print: of two keys
-     * with the same print, the wrong one might go. */
+    /* Its tables store more about a key than the print. So they cannot be sent: the received set
+     * would have lost that information, and have a higher fpr. Nor can they be subtracted print by
+     * print: of two keys with the same print, the wrong one might be removed. */
     bool keeps_more_than_prints;
 
     /* ---- growing: optional */
@@ -332,8 +343,8 @@ struct tamis_kind {
     /* ---- sharing: optional. How many threads work on one table (sharing.h) */
     const struct kind_sharing *sharing;
 
-    /* ---- states: optional. A kind with `states` and no `has` is no kind of set. A kind with both
-     * keeps states in geometries that have value_bits. */
+    /* ---- states: optional. A kind with `states` and no `has` is only for states. A kind with both
+     * stores states in geometries that have value_bits. */
     const kind_states *states;
 };
 
@@ -346,7 +357,7 @@ struct tamis_kind {
         }                                       \
     } while (0)
 
-/* The one symbol of a kind, as in tamis_kind_bloom_avx2. A kind with a states.c has a second one
+/* The only symbol of a kind, as in tamis_kind_bloom_avx2. A kind with a states.c has a second one
  * for its kind_states, as in tamis_kind_line_states_avx2. */
 #define KIND_CAT_(a, b) a##b
 #define KIND_CAT(a, b) KIND_CAT_(a, b)
@@ -366,12 +377,13 @@ tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind
 const tamis_kind *tamis_kind_at(size_t i);
 const tamis_kind *tamis_states_kind_at(size_t i);
 
-/* What the table can do: what the kind has a function for, less what the geometry takes away. */
+/* The abilities of a table: those that the kind has functions for, without those that the geometry
+ * takes away. */
 unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry);
 
 unsigned tamis_kind_n_fields(const tamis_kind *kind);
 
-/* The functions on keys for tables of this geometry: the kind's, or those of its form. */
+/* The functions on keys for tables of this geometry: those of the kind, or of its form. */
 const tamis_kind *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry);
 
 #endif

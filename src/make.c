@@ -1,7 +1,7 @@
-/* make.c - the life of a set: from a spec to a handle, copies, merges, and the end.
+/* make.c - make, copy, merge, clear and free sets.
  *
- * Ownership: tamis_free() is the one function that gives memory back, and takes a handle in any
- * state. So whoever builds a set frees it on the first failure and returns.
+ * Ownership: only tamis_free() frees memory, and it accepts a handle in any state. So a function
+ * that builds a set frees it on the first failure and returns.
  */
 #include "core/memory.h"
 #include "grow.h"
@@ -37,7 +37,7 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     return set;
 }
 
-/* May this table of the set have a body of so many bytes? While a set grows it has two. */
+/* May this table of the set have a body of this many bytes? While a set grows it has two. */
 static bool is_within_limit(const tamis_set *set, const tamis_table *table, uint64_t bytes) {
     uint64_t const held = table != &set->table ? set->table.body_bytes : 0;
     return set->max_bytes == 0 || (bytes <= set->max_bytes && held <= set->max_bytes - bytes);
@@ -53,7 +53,7 @@ tamis_status tamis_table_get_body(const tamis_set *set, tamis_table *table) {
     return TAMIS_OK;
 }
 
-/* While one of its callbacks runs, the table is still needed: it is not freed. */
+/* While a callback of the table runs, the table is still needed, so it is not freed. */
 void tamis_free(tamis_set *set) {
     if (set == NULL || handle_is_busy(set)) return;
     tamis_share_free(set);
@@ -110,8 +110,7 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
     return choice;
 }
 
-/* The same, for a set that grows as the other one does: it begins at the stage that the other one
- * is at. */
+/* The same for a set that grows like the other one: it starts at the present stage of the other. */
 static tamis_status make_like(const tamis_request *request, const tamis_kind *kind,
                               const keyhash *hasher, tamis_set **ret_set) {
     const tamis_set *const other = request->like;
@@ -134,8 +133,8 @@ static tamis_status make_like(const tamis_request *request, const tamis_kind *ki
     return status;
 }
 
-/* The hash of a new set: that of `like`, or with the seed that is given, or a random one. TAMIS_OK,
- * _IO. */
+/* The hash of a new set: that of `like`, or one with the given seed or a random one. TAMIS_OK, _IO.
+ * */
 static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hasher,
                                 tamis_problem *problem) {
     bool const       is_like = request->like != NULL;
@@ -287,7 +286,7 @@ tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     return status;
 }
 
-/* Have states the same values and timers? Sets have none. */
+/* Do both tables have the same values and timers? In sets both are 0. */
 static bool has_same_states(const tamis_table *a, const tamis_table *b) {
     return a->values == b->values && a->sweep.timeout == b->sweep.timeout &&
            a->sweep.timer_bits == b->sweep.timer_bits && a->sweep.lives == b->sweep.lives;
@@ -337,8 +336,8 @@ tamis_status tamis_change_by(tamis_set *set, const tamis_set *other, tamis_chang
     return status;
 }
 
-/* Tables of one geometry are merged by the kind. Else, and where the kind finds no room in a set
- * that can grow, print by print. */
+/* Tables with the same geometry are merged by the kind. Otherwise, and if the kind finds no room in
+ * a set that can grow, they are merged print by print. */
 static tamis_status merge_now(tamis_set *into, const tamis_set *from) {
     tamis_status status;
     bool const   is_alike =

@@ -1,7 +1,7 @@
-/* need.h - the interface of planning: what is asked for, and what a kind predicts of a geometry.
+/* need.h - the interface of planning: what is requested, and what a kind predicts for a geometry.
  *
- * spec.c makes a `tamis_need` from the user's spec, of a set or of states: every value is checked
- * and every default is filled in. planner.c hands it to each kind. A kind fills in the fields of
+ * spec.c makes a `tamis_need` from the user's spec, for a set or for states: every value is checked
+ * and every default is filled in. planner.c passes it to each kind. A kind fills in the fields of
  * its geometry that are still free, or says that it cannot meet the need.
  */
 #ifndef TAMIS_NEED_H
@@ -18,25 +18,25 @@
 /* How a table will be used. Stated rates and probabilities hold for this. */
 typedef struct tamis_workload {
     uint64_t capacity; /* different keys at one time */
-    uint64_t copies;   /* of every key; at least 1. Any single key may have more */
-    uint64_t lifetime; /* keys that arrive in all; a key that comes back counts again */
+    uint64_t copies;   /* copies of every key; at least 1. Any single key may have more */
+    uint64_t lifetime; /* keys added in total; a key that is added again counts again */
 } tamis_workload;
 
 typedef struct tamis_need {
     tamis_workload   work;
-    double           fpr;       /* 0: whatever the fixed geometry gives */
+    double           fpr;       /* 0: what follows from the fixed geometry */
     double           overflow;  /* largest acceptable probability of a refused add */
     unsigned         abilities; /* TAMIS_CAN_... */
-    uint64_t         count_to;  /* counts up to this must be exact; 0: counts are not asked for */
+    uint64_t         count_to;  /* counts up to this must be exact; 0: no counting */
     tamis_preference prefer;
     bool             grows;  /* it is the last stage of a set that grows (grow.c) */
-    uint64_t         prints; /* the number of fingerprints that it must have; 0: any */
-    uint64_t         fixed[TAMIS_MAX_FIELDS]; /* the geometry as far as it is given, or NEED_FREE */
+    uint64_t         prints; /* the required number of possible prints; 0: any */
+    uint64_t         fixed[TAMIS_MAX_FIELDS]; /* fields that the user fixed; others NEED_FREE */
 
-    /* of states only */
+    /* for states only */
     uint64_t values;     /* 0: a set */
     double   unknown;    /* how often a lookup of a present key may answer "don't know" */
-    unsigned timer_bits; /* 0: nothing ages */
+    unsigned timer_bits; /* 0: no timeout */
 } tamis_need;
 
 static inline bool need_is_fast(const tamis_need *need) {
@@ -47,13 +47,13 @@ static inline bool need_can(const tamis_need *need, unsigned abilities) {
     return (need->abilities & abilities) != 0;
 }
 
-/* What the kind's own analysis says of a geometry under a workload. */
+/* What the kind's own analysis predicts for a geometry and a workload. */
 typedef struct tamis_forecast {
-    double fpr;                                    /* at capacity */
-    double overflow;                               /* P[an add within capacity is ever refused] */
-    double saturation;                             /* P[any entry ever saturates], without floods */
+    double fpr;        /* at capacity */
+    double overflow;   /* P[an add within capacity is ever refused] */
+    double saturation; /* P[any entry ever saturates], if no key has more copies than planned */
     double lines_present, lines_absent, lines_add; /* cache lines that an operation touches */
-    double unknown;                                /* of states */
+    double unknown;                                /* for states */
 } tamis_forecast;
 
 #endif

@@ -1,10 +1,10 @@
 /* one_id.c - the public functions for one 64-bit id: check, and jump to the function of the set.
  *
- * A core looks a few hundred instructions ahead, so in a large set the number of cache misses that
- * are under way at a time is that number divided by the instructions of a call. So these calls have
- * few: which function hashes and looks up is decided when a set gets its hash, not for each key.
- * Kinds whose calls are this short have functions that do both (kind.h, has_id). All other sets get
- * those of this file, which hash the id and call the kind.
+ * A core looks only a few hundred instructions ahead. So in a large set, the number of cache misses
+ * that it can overlap is that number divided by the instructions of one call. Therefore these calls
+ * are short: the function that hashes and looks up is chosen when a set gets its hash, not for each
+ * key. Kinds with very short calls have functions that do both (kind.h, has_id). All other sets use
+ * the functions of this file, which hash the id and call the kind.
  */
 #include "handle.h"
 

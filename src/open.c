@@ -1,16 +1,16 @@
-/* open.c - the one reader of files. docs/format.md is the specification.
+/* open.c - read files. docs/format.md is the specification.
  *
- * Reading trusts nothing: the header's checksum, then each field by itself, then the file's length
- * against the geometry's, before any memory is asked for. A body is never larger than the file
- * that holds it. Then every block's checksum, the total checksum, and the kind's own invariants.
- * There is no assert on anything that came from outside. The header is read in open_header.c.
+ * Reading trusts nothing. It checks the header's checksum, then each field, then the length of the
+ * file against the geometry, before it allocates any memory. A body is never larger than its file.
+ * Then it checks the checksum of every block, the total checksum, and the kind's own invariants.
+ * There is no assert on anything that comes from outside. open_header.c reads the header.
  */
 #include "open.h"
 #include "share.h"
 
 #include <stdio.h>
 
-/* ------------------------------------------------------------------ where from */
+/* ------------------------------------------------------------------ the source */
 
 tamis_status tamis_source_read(const source *from, uint64_t offset, void *ret_bytes, size_t n) {
     if (offset > from->n || n > from->n - offset) {
@@ -41,7 +41,7 @@ tamis_status tamis_source_say(const source *from, tamis_status status, uint64_t 
 
 #define GROUP 512 /* block checksums read at a time */
 
-/* A body on its way in: where it is in the file, and where its checksums are. */
+/* A body that is being read: where it is in the file, and where its checksums are. */
 typedef struct incoming {
     const source      *from;
     const tamis_table *table;
@@ -49,7 +49,8 @@ typedef struct incoming {
     bool               is_trusted;
 } incoming;
 
-/* Blocks first..first+n-1: read each, unless it is mapped, and compare it with its checksum. */
+/* Take the blocks first..first+n-1: read each, unless the file is mapped, and compare its checksum.
+ * */
 static tamis_status body_take_group(const incoming *body, uint64_t first, unsigned n,
                                     const uint8_t *checksums) {
     for (unsigned i = 0; i < n; i++) {
@@ -69,7 +70,7 @@ static tamis_status body_take_group(const incoming *body, uint64_t first, unsign
     return TAMIS_OK;
 }
 
-/* All blocks of a body. Their checksums go into the total. */
+/* Take all blocks of a body. Their checksums are part of the total checksum. */
 static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
     uint64_t const blocks = file_blocks(body->table->body_bytes);
     uint8_t        checksums[8 * GROUP];
@@ -85,7 +86,7 @@ static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
     return TAMIS_OK;
 }
 
-/* All bodies, then the total. */
+/* Take all bodies, then check the total checksum. */
 static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
                               bool is_trusted) {
     const tamis_table *tables[FILE_MAX_PARTS];
@@ -112,7 +113,7 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
     return TAMIS_OK;
 }
 
-/* The memory of a body: its place in the mapping, from byte `at` of the file on, or new. */
+/* The memory of a body: its place in the mapping, at byte `at` of the file, or new memory. */
 static tamis_status body_place_one(tamis_set *set, const source *from, tamis_table *table,
                                    uint64_t at) {
     if (from->is_mapped) {
@@ -137,8 +138,8 @@ static tamis_status body_place(tamis_set *set, const source *from, const uint8_t
     return body_place_one(set, from, &set->growth->next, HEADER_BYTES + set->table.body_bytes);
 }
 
-/* Functions and counts of a set that grows, now that its bodies are there. The body of a mapped set
- * is not read, and its counts are not needed. */
+/* Set up the functions and counts of a set that grows, now that its bodies are in place. The body
+ * of a mapped set is not read, since its counts are not needed. */
 static void growth_take(tamis_set *set, const source *from) {
     if (set->growth == NULL) return;
     if (!from->is_mapped) {
@@ -156,10 +157,10 @@ static tamis_status share_take(tamis_set *set, const source *from) {
                                                        : "not enough memory to share it");
 }
 
-/* The body, and all that can be checked of it. */
+/* Take the body, and check everything about it. */
 static tamis_status body_check(tamis_set *set, const source *from, const uint8_t *header,
                                bool is_trusted) {
-    if (is_trusted && from->is_mapped) return TAMIS_OK; /* nothing to fetch, nothing to check */
+    if (is_trusted && from->is_mapped) return TAMIS_OK; /* nothing to read, nothing to check */
     tamis_status const status = body_take(set, from, header, is_trusted);
     if (status != TAMIS_OK || is_trusted) return status;
     const char *why = NULL;
@@ -167,7 +168,7 @@ static tamis_status body_check(tamis_set *set, const source *from, const uint8_t
     return tamis_source_say(from, TAMIS_ERR_CORRUPT, HEADER_BYTES, why);
 }
 
-/* From a source to a set that has passed every check. */
+/* Make a set from a source. It has passed every check. */
 static tamis_status set_take(const source *from, const tamis_open_options *options,
                              tamis_set **ret_set) {
     uint8_t      header[HEADER_BYTES];
@@ -186,7 +187,7 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
         *ret_set = set;
         return status;
     }
-    if (set != NULL && from->is_mapped) { /* bodies are not the handle's to free */
+    if (set != NULL && from->is_mapped) { /* the handle does not own the bodies */
         set->table.body = NULL;
         if (set->growth != NULL) set->growth->next.body = NULL;
     }
@@ -194,7 +195,7 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
     return status;
 }
 
-/* ------------------------------------------------------------------ the doors */
+/* ------------------------------------------------------------------ the public functions */
 
 static tamis_status options_check(const tamis_open_options *options,
                                   tamis_open_options *ret_options, tamis_problem *problem) {
@@ -231,7 +232,7 @@ tamis_status tamis_read(const void *bytes, size_t n, const tamis_open_options *o
     return tamis_file_read(bytes, n, options, false, ret_set, reterr_problem);
 }
 
-/* The set owns the mapping once it is a set. */
+/* If this succeeds, the set owns the mapping. */
 static tamis_status open_mapped(const os_file *file, source *from,
                                 const tamis_open_options *options, tamis_set **ret_set) {
     if (from->n == 0) return tamis_source_say(from, TAMIS_ERR_TRUNCATED, 0, "the file is empty");

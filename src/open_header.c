@@ -1,8 +1,8 @@
-/* open_header.c - the header of a file: every field is checked by itself, then against the others,
- * and the length of the file against what its parts say, before any memory is asked for.
+/* open_header.c - check the header of a file: every field alone, then fields against each other,
+ * and the length of the file against its parts, before any memory is allocated.
  *
- * Fields of a part are PART_... from its own beginning on: part 0 is at the header's, part 1 (of a
- * set in a step of growing) PART_BYTES behind it.
+ * Fields of a part are PART_... bytes from its start. Part 0 starts at the start of the header;
+ * part 1 (in a step of growing) starts PART_BYTES later.
  */
 #include "open.h"
 #include "part.h"
@@ -36,7 +36,7 @@ static bool is_zero(const uint8_t *bytes, size_t first, size_t last) {
     return true;
 }
 
-/* What this version has no use for must be zero: a later one may have put something there. */
+/* Fields that this version does not use must be zero: a later version may use them. */
 static bool is_unused_zero(const source *from, const uint8_t *h) {
     uint32_t const required = le32_load(h + AT_REQUIRED), parts = le32_load(h + AT_PARTS);
     bool const     grows = (required & NEEDS_GROWTH) != 0;
@@ -49,7 +49,7 @@ static bool is_unused_zero(const source *from, const uint8_t *h) {
                                   is_zero(h, second + 4, second + 8) &&
                                   is_zero(h, AT_PART + parts * PART_BYTES, AT_CHECKSUM) &&
                                   is_zero(h, PART_VALUES + PART_BYTES, PART_GEOMETRY + PART_BYTES);
-    /* a set has nothing of what only states have, and the other way round */
+    /* sets must not have fields of states, and the reverse */
     bool const is_other_zero = from->is_states
                                    ? is_zero(h, AT_REFUSED_REMOVES, AT_REFUSED_REMOVES + 8)
                                    : is_zero(h, AT_AGED, AT_CONFLICTS + 8) &&
@@ -85,7 +85,7 @@ static tamis_status header_check(const source *from, const uint8_t *h) {
     return TAMIS_OK;
 }
 
-/* The numbers of a life. */
+/* Check the statistics of the set's life. */
 static tamis_status header_check_life(const source *from, const uint8_t *h) {
     if (le64_load(h + AT_MORE_COPIES) >= UINT64_C(1) << 32) {
         return tamis_source_say(from, TAMIS_ERR_CORRUPT, AT_MORE_COPIES,
@@ -99,7 +99,7 @@ static tamis_status header_check_life(const source *from, const uint8_t *h) {
     return TAMIS_OK;
 }
 
-/* The numbers and the name of a part, whose fields are PART_... from p on. */
+/* Check the numbers and the name of a part, whose fields are PART_... bytes from p on. */
 static tamis_status header_check_part(const source *from, const uint8_t *p, uint64_t at) {
     uint64_t const capacity = le64_load(p + PART_CAPACITY);
     if (capacity < 1 || capacity > HANDLE_MAX_CAPACITY || le64_load(p + PART_LIFETIME) < capacity) {
@@ -120,7 +120,7 @@ static tamis_status header_check_part(const source *from, const uint8_t *p, uint
     return TAMIS_OK;
 }
 
-/* The geometry of a part. Its body may be no larger than the file. */
+/* Check the geometry of a part. Its body must not be larger than the file. */
 static tamis_status header_geometry(const source *from, const uint8_t *p, uint64_t at,
                                     const tamis_kind *kind, uint64_t *ret_geometry) {
     uint64_t bytes;
@@ -139,8 +139,8 @@ static tamis_status header_geometry(const source *from, const uint8_t *p, uint64
                : tamis_source_say(from, TAMIS_ERR_TRUNCATED, from->n, "the file ends too early");
 }
 
-/* The length of the file against what its parts say. No body is larger than the file, so nothing
- * wraps. */
+/* Compare the length of the file with its parts. No body is larger than the file, so nothing
+ * overflows. */
 static tamis_status header_check_length(const source *from, const uint8_t *h) {
     uint64_t bytes = tamis_file_bytes(le64_load(h + PART_BODY_BYTES));
     if (le32_load(h + AT_PARTS) == 2) {
@@ -209,7 +209,8 @@ static tamis_status header_part_of(const source *from, const uint8_t *h, tamis_s
     return TAMIS_OK;
 }
 
-/* The second table of a set that is in a step: twice the buckets, and as many prints. */
+/* The second table of a set in a step of growing: twice the buckets, and the same number of prints.
+ * */
 static tamis_status header_next(const source *from, const uint8_t *h, tamis_set *set) {
     const uint8_t *const p = h + PART_BYTES;
     tamis_table *const   next = &set->growth->next;
@@ -235,7 +236,7 @@ static tamis_status header_next(const source *from, const uint8_t *h, tamis_set 
     return TAMIS_OK;
 }
 
-/* The fields that only sets have that grow. */
+/* The fields that only growing sets have. */
 static tamis_status header_growth(const source *from, const uint8_t *h, tamis_set *set) {
     uint32_t const stage = le32_load(h + AT_STAGE), stages = le32_load(h + AT_STAGES);
     uint32_t const parts = le32_load(h + AT_PARTS);

@@ -130,8 +130,9 @@ void tamis_os_unmap(void *mapping, size_t bytes) {
 
 #define MAX_NAME 240 /* longest file name, so that a temporary name fits as well */
 
-/* The path behind all links, so that a link stays one; the path itself when nothing is there yet.
- * To be freed; NULL with *reterr set. A link to nowhere is an error: it would be lost. */
+/* The path after following all links, so that a link stays a link; or the path itself if nothing is
+ * there yet. The caller frees it; NULL with *reterr set. A dangling link is an error: it would be
+ * replaced. */
 static char *save_resolve(const char *path, int *reterr) {
     char *const real = realpath(path, NULL);
     struct stat about;
@@ -161,10 +162,11 @@ static bool save_find(const char *path, os_save *save, int *reterr) {
     return error == 0 || fail(reterr, error);
 }
 
-/* What is at the name, if anything is. It must be a file: replacing a device or a pipe by a rename
- * would destroy it. And it must be writable: a rename asks only the folder, so without this check a
- * save would replace a file that its owner has protected. A file without any write permission is
- * refused to root, too, whom access(2) lets do everything. */
+/* Look at the file at the name, if there is one. It must be a regular file: replacing a device or a
+ * pipe by a rename would destroy it. And it must be writable: a rename needs only the permissions
+ * of the folder, so without this check a save would replace a file that its owner has protected. A
+ * file without any write permission is refused even for root, for whom access(2) allows everything.
+ * */
 static bool save_look(const os_save *save, bool *ret_exists, struct stat *ret_about, int *reterr) {
     *ret_exists = fstatat(save->folder, save->name, ret_about, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*ret_exists) return errno == ENOENT || fail(reterr, errno);
@@ -174,8 +176,8 @@ static bool save_look(const os_save *save, bool *ret_exists, struct stat *ret_ab
     return faccessat(save->folder, save->name, W_OK, AT_EACCESS) == 0 || fail(reterr, errno);
 }
 
-/* Pick a temporary name. It is random, so that saves at the same time do not meet. If a file of
- * that name is there all the same, O_EXCL and linkat(2) refuse to touch it. */
+/* Choose a temporary name. It is random, so that saves at the same time do not collide. If a file
+ * of that name exists all the same, O_EXCL and linkat(2) refuse to touch it. */
 static bool save_pick_name(os_save *save, int *reterr) {
     uint64_t random = 0;
     if (!tamis_os_random(&random, sizeof random)) return fail(reterr, EIO);
@@ -184,8 +186,8 @@ static bool save_pick_name(os_save *save, int *reterr) {
     return true;
 }
 
-/* A nameless file vanishes by itself when the process is killed. Not every file system has them;
- * elsewhere the file has its temporary name from the beginning. */
+/* An unnamed file disappears when the process is killed. Not every file system supports this;
+ * otherwise the file has its temporary name from the start. */
 static bool save_create(os_save *save, int *reterr) {
     mode_t const mode = 0666;
     if (!save_pick_name(save, reterr)) return false;
@@ -201,8 +203,9 @@ static bool save_create(os_save *save, int *reterr) {
 }
 
 /* Give the new file the owner, group and mode of the old one, as far as the system allows: only
- * root can give a file away, and others only to a group they are in. If the group is lost, its
- * members get no more rights than everybody has: they are other people than before. */
+ * root can change the owner, and others can set only a group they are in. If the group cannot be
+ * kept, the new group gets no more rights than everybody has, since its members are other people.
+ * */
 static void save_keep_rights(const os_save *save, const struct stat *old) {
     struct stat new;
     mode_t mode = old->st_mode & 0777;
@@ -242,7 +245,7 @@ bool tamis_os_save_write(os_save *save, const void *bytes, size_t n, int *reterr
     return true;
 }
 
-/* Give a nameless file its temporary name; linkat(2) never replaces a file that is there. */
+/* Give an unnamed file its temporary name; linkat(2) never replaces an existing file. */
 static bool save_give_name(os_save *save) {
     char self[64];
     (void)snprintf(self, sizeof self, "/proc/self/fd/%d", save->descriptor);
@@ -255,7 +258,7 @@ static bool save_rename(os_save *save) {
     return renameat(save->folder, save->temporary, save->folder, save->name) == 0;
 }
 
-/* Some file systems cannot sync a folder, and need not. */
+/* Some file systems cannot sync a folder, and do not need it. */
 static bool sync_folder(int folder) {
     return sync_whole(folder) || errno == EINVAL || errno == ENOTSUP;
 }

@@ -1,8 +1,8 @@
-/* os.h - what the library asks of the operating system, in one place.
+/* os.h - all system calls of the library, in one place.
  *
- * Each function does one thing whole: no short reads or writes, no interrupted calls. A failure
- * returns false (or NULL) and sets *reterr to the system's error number, 0 meaning that the file
- * ended too early.
+ * Each function does its work completely: no short reads or writes, no interrupted calls. On
+ * failure it returns false (or NULL) and sets *reterr to the system's error number, or to 0 if the
+ * file ended too early.
  */
 #ifndef TAMIS_OS_H
 #define TAMIS_OS_H
@@ -21,7 +21,7 @@ typedef struct os_file {
 
 bool tamis_os_open(const char *path, os_file *ret_file, int *reterr);
 
-/* The same for a descriptor that stays the caller's: tamis_os_close() is not called on it. */
+/* The same for a descriptor that the caller owns: tamis_os_close() is not called on it. */
 bool tamis_os_use(int descriptor, os_file *ret_file, int *reterr);
 bool tamis_os_read(const os_file *file, uint64_t offset, void *ret_bytes, size_t n, int *reterr);
 void tamis_os_close(const os_file *file);
@@ -30,20 +30,22 @@ void tamis_os_close(const os_file *file);
 const uint8_t *tamis_os_map(const os_file *file, int *reterr);
 void           tamis_os_unmap(void *mapping, size_t bytes);
 
-/* A file being replaced: invisible until committed, then there as a whole. The steps are a nameless
- * (or temporary) file in the same folder, write, fsync, rename, fsync of the folder. Owner, group
- * and mode are those of the old file, as far as the system allows; an old file that may not be
- * written to is refused (EACCES). After a failure the old file is untouched and nothing is left
- * behind; a failed fsync is final. No other file of the folder is touched, and no lock is taken.
+/* A file that is being replaced. The new file is invisible until it is committed, and then it is
+ * complete. The steps are an unnamed (or temporary) file in the same folder, write, fsync, rename,
+ * fsync of the folder. Owner, group and mode are those of the old file, as far as the system
+ * allows; an old file that may not be written to is refused (EACCES). After a failure the old file
+ * is untouched and no temporary file stays; a failed fsync is final. No other file of the folder is
+ * touched, and no lock is taken.
  *
- * A process that is killed leaves nothing either, but in two cases: where the file system has no
- * nameless files, and in the instant between link and rename. Then a file .tamis-*.tmp stays, with
- * 16 random digits in its name. */
+ * A process that is killed leaves no temporary file, either, except in two cases: if the file
+ * system has no unnamed files, and in the short time between link and rename. Then a file
+ * .tamis-*.tmp stays, with 16 random digits in its name.
+ */
 typedef struct os_save {
     int  descriptor;
     int  folder;
     bool is_named;      /* the temporary name is in the folder */
-    bool is_replaced;   /* the new file is there; set by commit, also if it fails after that */
+    bool is_replaced;   /* the new file is in place; set by commit, even if it fails later */
     char name[256];     /* of the file to replace, in the folder */
     char temporary[32]; /* its name until then */
 } os_save;
@@ -57,7 +59,7 @@ void tamis_os_save_abandon(os_save *save);
 bool tamis_os_is_no_space(int error);
 bool tamis_os_is_no_memory(int error);
 
-/* The system's words for an error number. */
+/* The system's message for an error number. */
 void tamis_os_text(int error, char *ret_text, size_t n);
 
 #endif

@@ -1,21 +1,23 @@
-/* part.c - parts of a set: the first k bits of a hash choose one of P = 2^k, which uses the rest.
+/* part.c - parts of a set. The first k bits of a hash choose one of P = 2^k parts, which uses the
+ * rest.
  *
  * Idea
  * ----
- * A large set is spread over many places by the hash of its keys. If its parts used the whole hash,
- * part i would get only hashes from i / P to (i + 1) / P, and fill that share of its buckets. So a
- * part uses frac(h x P), which is `hash << k`:
+ * The keys of a large set are spread over many parts by their hashes. If a part used the whole
+ * hash, part i would get only hashes from i / P to (i + 1) / P, and fill only that share of its
+ * buckets. So a part uses frac(h x P), which is `hash << k`:
  *
- *     hash       i i i i x x x x x x ...       the part, k bits, and what it sees
+ *     hash       i i i i x x x x x x ...       k bits choose the part, and the part sees the rest
  *     its table          x x x x x x ... 0 0 0 0
  *
- * A kind knows of a key floor(h x F), and its buckets are in the order of that. With F / P prints
- * in each part, print p of part i is print i x F / P + p of the whole. So parts are split and
- * joined without keys (split.c).
+ * All that a kind stores about a key is floor(h x F), and its buckets are in that order. With F / P
+ * prints in each part, print p of part i is print i x F / P + p of the whole set. So parts can be
+ * split and joined without the keys (split.c).
  *
- * A set that is not a part pays nothing: as a set that grows does (grow_calls.c), a part has
- * `calls` of its own, which take a whole hash, ask whether the key belongs here, and pass on the
- * rest. Whatever is behind them (the kind, growing, sharing) sees only the rest.
+ * A set that is not a part pays nothing for this. A part has its own function table `calls`, as a
+ * set that grows does (grow_calls.c). These functions take the whole hash, check whether the key
+ * belongs to this part, and pass on the rest. The functions that they call (of the kind, of
+ * growing, of sharing) see only the rest.
  */
 #include "part.h"
 #include "core/bits.h"
@@ -58,7 +60,7 @@ static tamis_status part_remove(tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ chunks */
 
-/* What is left of each hash; returns a bit for each that belongs here. */
+/* Compute the rest of each hash; returns a bit for each hash that belongs to this part. */
 static uint64_t part_shift(const struct set_part *part, const uint64_t *hash, unsigned n,
                            uint64_t *ret_rest) {
     uint64_t own = 0;
@@ -77,7 +79,7 @@ static uint64_t part_has_chunk(const tamis_table *table, const uint64_t *hash, u
     return part->inner->has_chunk(table, rest, n) & own;
 }
 
-/* Up to the first that does not belong here; set.c says why (refusal_of). */
+/* Add keys up to the first that does not belong to this part; set.c says why (refusal_of). */
 static unsigned part_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     const struct set_part *const part = part_at(table);
     uint64_t                     rest[TAMIS_CHUNK];
@@ -86,7 +88,7 @@ static unsigned part_add_chunk(tamis_table *table, const uint64_t *hash, unsigne
     return first == 0 ? 0 : part->inner->add_chunk(table, rest, first);
 }
 
-/* A key of another part must change nothing. Where there is one, keys go one by one. */
+/* A key of another part must change nothing. If there is one, the keys are removed one by one. */
 static uint64_t part_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                   uint64_t *ret_saturated) {
     const struct set_part *const part = part_at(table);
@@ -129,7 +131,7 @@ static void part_fetch_more(const tamis_table *table, const uint64_t *hash, unsi
 
 /* ------------------------------------------------------------------ which functions */
 
-/* Made of the inner functions, so that what these cannot do stays NULL. */
+/* Wrap the inner functions. Those that are NULL stay NULL. */
 static void part_wrap(struct set_part *part) {
     const tamis_kind *const inner = part->inner;
     part->calls = (tamis_kind){

@@ -7,12 +7,12 @@
 
 #define PART_MAX_BITS 16 /* so P is at most 65536 */
 
-/* What a part has beside its table. */
+/* What a part has besides its table. */
 struct set_part {
     tamis_part_place  place;
     unsigned          bits;  /* k */
-    const tamis_kind *inner; /* functions on what is left of a hash: as a whole set has them */
-    tamis_kind        calls; /* functions on whole hashes, for the front door */
+    const tamis_kind *inner; /* functions that take the rest of a hash, as in a whole set */
+    tamis_kind        calls; /* functions that take the whole hash, for the public functions */
 };
 
 TAMIS_INLINE bool part_is_possible(tamis_part_place place) {
@@ -26,7 +26,7 @@ TAMIS_INLINE unsigned part_bits(tamis_part_place place) {
     return place.parts == 0 ? 0 : bits_lowest(place.parts);
 }
 
-/* May such a part have so many prints? Not more than what is left of a hash can tell apart. */
+/* Can such a part have this many prints? The rest of a hash must be able to tell them apart. */
 TAMIS_INLINE bool part_holds(tamis_part_place place, uint64_t prints) {
     unsigned const bits = part_bits(place);
     return bits == 0 || prints <= UINT64_C(1) << (64 - bits);
@@ -40,26 +40,27 @@ TAMIS_INLINE bool part_is_same(tamis_part_place a, tamis_part_place b) {
     return a.part == b.part && a.parts == b.parts;
 }
 
-/* Does the hash of a key belong to this part? The first k bits tell. With k = 0 all do. */
+/* Does a hash belong to this part? Its first k bits say so. With k = 0 all hashes do. */
 TAMIS_INLINE bool part_owns(const struct set_part *part, uint64_t hash) {
     return part->bits == 0 || hash >> (64 - part->bits) == part->place.part;
 }
 
-/* The functions on what is left of a hash: for those who make hashes from prints. */
+/* The functions that take the rest of a hash, for code that makes hashes from prints. */
 TAMIS_INLINE const tamis_kind *part_inner_calls(const tamis_set *set) {
     return set->part == NULL ? set->calls : set->part->inner;
 }
 
-/* part.c: may a table of this geometry be such a part? */
+/* part.c: can a table of this geometry be such a part? */
 bool tamis_part_fits(const tamis_kind *kind, const uint64_t *geometry, tamis_part_place place);
 
-/* part.c: may the choice be the part that is requested? It sees fewer bits of a hash. They must
- * tell its fingerprints apart; and in kinds without fingerprints, keys with the same bits must be
- * rare beside the fpr. TAMIS_OK, _CANNOT. */
+/* part.c: can the choice be the requested part? A part sees fewer bits of a hash. They must be
+ * enough to tell its fingerprints apart; and in kinds without fingerprints, keys with equal bits
+ * must be rare compared with the fpr. TAMIS_OK, _CANNOT. */
 tamis_status tamis_part_check(const tamis_request *request, const tamis_choice *choice,
                               tamis_problem *problem);
 
-/* part.c: make a handle a part; nothing, if `place` is that of a whole set. TAMIS_OK, _MEMORY. */
+/* part.c: turn a handle into a part; do nothing if `place` is that of a whole set. TAMIS_OK,
+ * _MEMORY. */
 tamis_status tamis_part_init(tamis_set *set, tamis_part_place place);
 
 void tamis_part_free(tamis_set *set);

@@ -1,9 +1,9 @@
-/* plan_stages.c - the plan of a set that grows: its last stage, its first, and all between.
+/* plan_stages.c - plan a set that grows: its last stage, its first, and all stages between.
  *
- * The last stage is planned as a set of fixed size would be, but for a number of buckets that comes
- * from doubling. The others follow from it: half the buckets, and a remainder bit more (grow.c).
- * tamis_plan_step() is the one function that gives a stage its geometry. A set that grows calls it,
- * too, so what is planned is what happens.
+ * The last stage is planned like a set of fixed size, except that its number of buckets must come
+ * from doubling. The other stages follow from it: each earlier one has half the buckets, and one
+ * remainder bit more (grow.c). Only tamis_plan_step() computes the geometry of a stage. A set that
+ * grows calls it, too, so it always agrees with the plan.
  */
 #include "core/memory.h"
 #include "grow.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #define MIN_BUCKETS 32   /* of the first stage: with fewer, rounding them up would cost too much */
-#define PEAK_PARTS 20    /* with the system's memory, a step needs one part more, of so many */
+#define PEAK_PARTS 20    /* with the system's memory, a step needs one part more, of this many */
 #define MAX_DOUBLINGS 39 /* from 1 key or more to 2^40 at most */
 
 /* ------------------------------------------------------------------ from stage to stage */
@@ -38,8 +38,8 @@ static bool step_need(const tamis_choice *from, int doublings, tamis_need *ret_n
     return true;
 }
 
-/* What is chosen for the load must not become smaller by growing: then all that is in the table
- * fits into the next one (growing.h of the kinds). */
+/* Fields that depend on the load must not become smaller when a set grows: then all entries of the
+ * table fit into the next one (growing.h of the kinds). */
 tamis_status tamis_plan_step(const tamis_choice *from, int doublings, tamis_choice *ret_choice) {
     tamis_choice next = *from;
     tamis_need   need;
@@ -65,7 +65,7 @@ tamis_status tamis_first_stage(const tamis_choice *last, unsigned stages, tamis_
 
 /* ------------------------------------------------------------------ the last stage */
 
-/* The request for the last stage of a set that grows: the first capacity, rounded up so that it
+/* The request for the last stage of a set that grows: the first capacity is rounded up so that it
  * becomes grow_to or more after `stages` doublings. */
 static tamis_request last_stage(const tamis_request *request, unsigned stages) {
     tamis_request  last = *request;
@@ -77,8 +77,8 @@ static tamis_request last_stage(const tamis_request *request, unsigned stages) {
     return last;
 }
 
-/* Plan the last stage twice: to learn how many buckets it needs; then with a number of buckets that
- * comes from doubling. If the first stage would be too small, fewer doublings lead there. */
+/* Plan the last stage twice: once to learn how many buckets it needs, and then with a number of
+ * buckets that comes from doubling. If the first stage would be too small, use fewer doublings. */
 static void ask_kind_to_grow(const tamis_kind *kind, const tamis_request *request,
                              tamis_candidate *ret_candidate) {
     uint64_t const capacity = request->need.work.capacity;
@@ -188,8 +188,8 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request,
 
 /* ------------------------------------------------------------------ the table of stages */
 
-/* What a step needs at most: the two tables. If the old one is large, its memory is given back on
- * the way, so that the larger one and a twentieth is enough. */
+/* The peak memory of a step: the two tables. If the old one is large, its memory is given back
+ * during the step, so the larger table and a twentieth of it are enough. */
 static uint64_t step_peak(uint64_t old_bytes, uint64_t new_bytes,
                           const tamis_allocator *allocator) {
     if (!memory_is_huge(allocator, (size_t)old_bytes)) return old_bytes + new_bytes;
@@ -214,7 +214,7 @@ static tamis_status fill_stages(tamis_choice first, const tamis_allocator *alloc
     return TAMIS_OK;
 }
 
-/* The first stage of a spec; with `like`, of the set that it names. */
+/* The first stage of a spec; with `like`, that of the set. */
 static tamis_status choose_first(const tamis_request *request, tamis_choice *ret_choice,
                                  tamis_problem *problem) {
     const tamis_set *const like = request->like;

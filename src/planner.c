@@ -1,20 +1,20 @@
-/* planner.c - from a request to a kind and a geometry, for sets and for states.
+/* planner.c - choose a kind and a geometry for a request, for sets and for states.
  *
- * Every kind that does the job plans itself for the need. Which one is taken:
+ * Every kind that can do the job makes a plan. Which kind is taken:
  *
  *   PREFER_FAST   the default kind, if it can do the job: its operations are the shortest
- *                 (docs/performance.md). For sets that only grow, a blocked Bloom filter instead,
+ *                 (docs/performance.md). If keys are only added, a blocked Bloom filter instead,
  *                 unless it is larger by more than an eighth: its operations are shorter still.
- *                 The others are not even asked; planning all of them takes longer than filling
- *                 a small set. If neither can, the kind whose operations touch the fewest cache
- *                 lines: that is what speed is beyond the cache.
- *   PREFER_SMALL  the fewest bytes. Under a limit of memory, the most keys or the lowest fpr.
+ *                 The other kinds are not planned then, since planning all of them takes longer
+ *                 than filling a small set. If neither can do it, the kind whose operations touch
+ *                 the fewest cache lines: they decide the speed of tables larger than the cache.
+ *   PREFER_SMALL  the fewest bytes. With a limit of memory, the most keys or the lowest fpr.
  *
- * A tie is decided by the other measure, then by the order of the registry. A set that counts gets
- * a kind whose copies take room only if there is no other.
+ * If two are equal, the other measure decides, then the order in the registry. For a set that
+ * counts, a kind whose copies take room is taken only if there is no other.
  *
- * Under a limit of memory (`memory`), what the spec leaves open, capacity or fpr, is found for each
- * kind by bisection.
+ * With a limit of memory (`memory`), the spec leaves open the capacity or the fpr. It is found for
+ * each kind by bisection.
  */
 #include "planner.h"
 
@@ -27,7 +27,7 @@ static bool is_separator(char c) {
     return c == ',' || c == ' ';
 }
 
-/* Read one "name=value" for this kind into fixed[]. Returns what follows it, or NULL. */
+/* Read one "name=value" for this kind into fixed[]. Returns the rest of the text, or NULL. */
 static const char *fix_field(const tamis_kind *kind, const char *text, uint64_t *fixed) {
     for (unsigned i = 0; kind->fields[i].name != NULL; i++) {
         size_t const length = strlen(kind->fields[i].name);
@@ -43,7 +43,8 @@ static const char *fix_field(const tamis_kind *kind, const char *text, uint64_t 
     return NULL;
 }
 
-/* All of "a=1,b=2"; NULL is nothing. False when a field is not the kind's, or has no number. */
+/* Read all of "a=1,b=2"; NULL means no fields. False if the kind has no such field, or if a number
+ * is missing. */
 static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t *fixed) {
     const char *text = geometry != NULL ? geometry : "";
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++) fixed[i] = NEED_FREE;
@@ -56,9 +57,9 @@ static bool fix_geometry(const tamis_kind *kind, const char *geometry, uint64_t 
     return text != NULL;
 }
 
-/* May the fields have the numbers that are given? Kinds divide by them and shift by them, so no
- * other number may come to them. More buckets, cells or bits than a kind can address are a limit;
- * any other number is one that it never has. */
+/* Check the range of the fixed fields. Kinds divide and shift by them, so other numbers must not
+ * reach them. _LIMIT: more buckets, cells or bits than a kind can address; otherwise the number is
+ * not possible at all. */
 static tamis_status check_fixed(const tamis_kind *kind, const uint64_t *fixed) {
     for (unsigned i = 0; kind->fields[i].name != NULL; i++) {
         const kind_field *const field = &kind->fields[i];
@@ -72,7 +73,7 @@ static tamis_status check_fixed(const tamis_kind *kind, const uint64_t *fixed) {
 
 /* ------------------------------------------------------------------ one kind */
 
-/* What follows from the geometry at once. */
+/* Fill in the part of a plan that follows directly from the geometry. */
 static void describe_geometry(const tamis_kind *kind, const uint64_t *geometry,
                               const tamis_workload *work, tamis_plan *ret_plan) {
     tamis_plan plan = {
@@ -96,7 +97,7 @@ static void describe_geometry(const tamis_kind *kind, const uint64_t *geometry,
     *ret_plan = plan;
 }
 
-/* What the kind's analysis says of it, which takes as long as planning. */
+/* Fill in the predictions of the kind's analysis. This takes as long as planning. */
 static void describe_forecast(const tamis_kind *kind, const uint64_t *geometry,
                               const tamis_workload *work, tamis_plan *plan) {
     tamis_forecast forecast = { 0 };
@@ -116,17 +117,18 @@ void tamis_plan_describe(const tamis_kind *kind, const uint64_t *geometry,
     describe_forecast(kind, geometry, work, ret_plan);
 }
 
-/* Is the kind, or more of the table, given by the user? */
+/* Did the user fix the kind or fields of the table? */
 static bool is_given(const tamis_request *request) {
     return request->kind != NULL || request->geometry != NULL || request->need.prints != 0;
 }
 
-/* Must a table count as far as need.count_to? A given one need not, if that is only the default. */
+/* Must a table count up to need.count_to? If the user fixed the table and count_to is only the
+ * default, it need not. */
 static bool must_count(const tamis_request *request) {
     return !request->is_count_open || !is_given(request);
 }
 
-/* Does what is known of the geometry meet the request? Without a forecast, its rates are 0. */
+/* Does the plan meet the request, as far as it is filled in? Rates without a forecast are 0. */
 static bool meets(const tamis_candidate *made, const tamis_request *request) {
     const tamis_need *const need = &request->need;
     const tamis_plan *const plan = &made->plan;
@@ -150,8 +152,9 @@ static void add_forecast(const tamis_request *request, tamis_candidate *made) {
     if (!meets(made, request)) plan->status = TAMIS_ERR_CANNOT;
 }
 
-/* Let a kind plan itself. A geometry that it chose freely meets the need, so that is forecast only
- * for those who ask (add_forecast). One that is given, even in part, may not meet it. */
+/* Let a kind make a plan. A geometry that it chose freely meets the need, so its predictions are
+ * computed only on request (add_forecast). A geometry that the user fixed, even in part, may not
+ * meet the need. */
 void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
                     tamis_candidate *ret_candidate) {
     tamis_need      need = request->need;
@@ -175,7 +178,8 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
     if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */
     if (need.prints != 0 && kind->prints == NULL) return;
     if (request->shared && kind->sharing == NULL) return;
-    /* Nor does it count so far. A kind that is named plans itself, to be told how far it counts. */
+    /* The kind cannot count that far. If it was named, it still makes a plan, so that the message
+     * can say how far it counts. */
     bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
     if (counts_less && !is_given(request)) {
         ret_candidate->plan.count_to = kind->most_count;
@@ -197,8 +201,9 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
 
 #define FIT_STEPS 14 /* of bisection: 1/16384 of the range */
 
-/* The most keys that a kind has room for. A kind's bytes grow with its keys, but for steps of
- * rounding, so bisection finds a capacity that fits and is at most a few keys from the largest. */
+/* Find the largest capacity that a kind has room for. The size of a kind grows with its keys,
+ * except for small steps from rounding. So bisection finds a capacity that fits and differs from
+ * the largest by at most a few keys. */
 static void fit_capacity(const tamis_kind *kind, tamis_request *request,
                          tamis_candidate *ret_best) {
     uint64_t fits = 0, beyond = min_u64(request->memory, HANDLE_MAX_CAPACITY); /* 8 bits per key */
@@ -275,12 +280,13 @@ static bool is_first(const tamis_candidate *one, const tamis_request *request) {
     return one->plan.status == TAMIS_OK && may_be_first(one->kind, request);
 }
 
-/* A set that counts has many copies. Where they take room, capacity is soon used up. */
+/* Do copies take no room, or does that not matter? A set that counts has many copies; if they take
+ * room, its capacity is soon used up. */
 static bool copies_fit(const tamis_candidate *one, const tamis_request *request) {
     return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
 }
 
-/* How much smaller `one` is than `other`, by the measure that the request leaves open. */
+/* How much smaller `one` is than `other`, in the measure that the request leaves open. */
 static double smaller_by(const tamis_candidate *one, const tamis_candidate *other,
                          const tamis_request *request) {
     const tamis_plan *const a = &one->plan, *const b = &other->plan;
@@ -289,9 +295,9 @@ static double smaller_by(const tamis_candidate *one, const tamis_candidate *othe
     return (double)b->body_bytes - (double)a->body_bytes;
 }
 
-/* May the kind that only grows be taken instead of the default? Yes, unless it is larger by more
- * than an eighth; or holds fewer keys by more than a ninth, or has a higher rate, if that is what
- * the request leaves open. */
+/* May the kind for sets that only grow be taken instead of the default? Yes, unless it is larger by
+ * more than an eighth; or, if capacity or fpr is open, has fewer keys by more than a ninth or a
+ * higher rate. */
 static bool is_close(const tamis_plan *growing, const tamis_plan *other,
                      const tamis_request *request) {
     if (request->need.work.capacity == 0)
@@ -300,7 +306,7 @@ static bool is_close(const tamis_plan *growing, const tamis_plan *other,
     return growing->body_bytes <= other->body_bytes + other->body_bytes / 8;
 }
 
-/* Which of two is taken, if at least one of them is first? */
+/* Which of two kinds is taken, if at least one of them is a first choice? */
 static bool is_before(const tamis_candidate *one, const tamis_candidate *best,
                       const tamis_request *request) {
     if (!is_first(one, request) || !is_first(best, request)) return is_first(one, request);
@@ -320,8 +326,8 @@ static bool is_better(const tamis_candidate *one, const tamis_candidate *best,
     return first != 0 ? first > 0 : second > 0;
 }
 
-/* Is every table of this kind larger than the best so far? Not if speed decides, if a part of the
- * table or a limit of memory is given, or if the copies of the best take room. */
+/* Is every table of this kind larger than the best so far? This is unknown if speed decides, if the
+ * user fixed a part of the table or limits the memory, or if copies take room in the best kind. */
 static bool cannot_win(const tamis_kind *kind, const tamis_candidate *best,
                        const tamis_request *request) {
     const tamis_need *const need = &request->need;
@@ -350,7 +356,7 @@ static tamis_status choose_named(const tamis_request *request, tamis_candidate *
     return tamis_say_why_not(request, &ret_best->plan, problem);
 }
 
-/* The best kind that can do the job, asking no more of them than needed. */
+/* The best kind that can do the job. As few kinds as possible are planned. */
 static tamis_status choose_best(const tamis_request *request, tamis_candidate *ret_best,
                                 tamis_problem *problem) {
     const tamis_kind *kind;
@@ -405,8 +411,8 @@ tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice
 
 /* ------------------------------------------------------------------ the table of all kinds */
 
-/* A row for each kind, or for the one that is named. Each is planned once: what tamis_choose()
- * takes is the best of the rows. */
+/* A row for each kind, or for the named kind. Each is planned once: tamis_choose() takes the best
+ * of these rows. */
 static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows) {
     tamis_candidate   best = { .kind = NULL };
     size_t            n = 0, best_row = 0;

@@ -8,12 +8,12 @@
 typedef struct tamis_candidate {
     const tamis_kind *kind; /* NULL: none */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
-    unsigned          stages; /* of a set that grows: geometry and plan are those of the last one */
-    bool              has_forecast;
-    tamis_plan        plan;
+    unsigned   stages; /* for a set that grows: geometry and plan are those of the last stage */
+    bool       has_forecast;
+    tamis_plan plan;
 } tamis_candidate;
 
-/* planner.c: let a kind plan itself, for a set of fixed size. */
+/* planner.c: let a kind make a plan for a set of fixed size. */
 void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
                     tamis_candidate *ret_candidate);
 
@@ -24,7 +24,7 @@ void tamis_plan_growing(const tamis_kind *kind, const tamis_request *request,
 /* plan_stages.c: the first stage of a set that grows, from the last one. _CANNOT: there is none. */
 tamis_status tamis_first_stage(const tamis_choice *last, unsigned stages, tamis_choice *ret_first);
 
-/* plan_stages.c: if growth is why this kind cannot do it, say so and what would be possible. */
+/* plan_stages.c: if the kind cannot do the job because of growth, say so, and what is possible. */
 bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request, tamis_problem *problem);
 
 #endif

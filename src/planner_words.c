@@ -1,4 +1,4 @@
-/* planner_words.c - why a kind cannot do what a request asks for, in words. */
+/* planner_words.c - messages that say why a kind cannot do what a request asks for. */
 #include "handle.h"
 
 #include <string.h>

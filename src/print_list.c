@@ -23,7 +23,7 @@ static bool sort_digit(const print_copies *from, uint64_t n, unsigned shift, pri
     return true;
 }
 
-/* Sort n entries, with room for as many behind them. */
+/* Sort n entries, with room for as many after them. */
 static void sort_entries(print_copies *entries, uint64_t n) {
     print_copies *from = entries, *to = entries + n;
     for (unsigned shift = 0; shift < 64 && n != 0; shift += DIGIT_BITS) {
@@ -35,7 +35,7 @@ static void sort_entries(print_copies *entries, uint64_t n) {
     if (from != entries) memcpy(entries, from, (size_t)n * sizeof *from);
 }
 
-/* Put entries with the same print together: their copies add up. Returns how many are left. */
+/* Join entries with the same print: their copies add up. Returns how many entries are left. */
 static uint64_t join_entries(print_copies *entries, uint64_t n) {
     uint64_t kept = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -59,13 +59,14 @@ static bool count_one(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Entries that are being listed. */
+/* The state of a listing. */
 typedef struct listing {
     print_copies *entries;
     uint64_t      n, room;
 } listing;
 
-/* A mapped file that somebody writes to may show more prints than it did when they were counted. */
+/* If another program writes to a mapped file, there may be more prints now than when they were
+ * counted. */
 static bool list_one(void *context, uint64_t print, uint64_t copies) {
     listing *const made = context;
     if (made->n == made->room) return false;

@@ -1,21 +1,21 @@
 /* prints_plan.h - how `line` and `rank` plan the bits for copies, counts and values of a
  * fingerprint.
  *
- * A fingerprint has entries (slots, cells); an entry may have a counter of C bits, and stands then
- * for up to 2^C copies. So a fingerprint has at most `entries` x 2^C copies. With all of these it
- * is saturated, and stays. The choice, where the user leaves it open:
+ * A fingerprint has one or more entries (slots, cells). An entry may have a counter of C bits; then
+ * it stands for up to 2^C copies. So a fingerprint has at most `entries` x 2^C copies. With that
+ * many it is saturated, and can no longer be removed. If the user leaves it open, the choice is:
  *
  *   a set without removal   one entry, no counter: a fingerprint is stored once;
  *   removal, one copy       8 entries, no counter. Further copies are rare: other keys with the
- *                           same fingerprint, or one key that is flooded. It takes 8 keys with one
- *                           fingerprint to saturate it;
- *   removal, more copies    counters. All planned copies of a key are in one entry; and again it
- *                           takes 8 such keys to saturate a fingerprint;
- *   counting                one entry with a counter for all: no count takes the room of a key;
+ *                           same fingerprint, or one key that is flooded. Only 8 keys with one
+ *                           fingerprint saturate it;
+ *   removal, more copies    counters. One entry counts all planned copies of a key, and again
+ *                           only 8 such keys saturate a fingerprint;
+ *   counting                one entry with a counter for all: copies take no room;
  *   states                  one entry with a field for the value and its timer.
  *
- * A counter of C bits costs C bits for each key. Entries for further copies would cost a remainder
- * each, and are more than that from the second copy on.
+ * A counter of C bits costs C bits per key. An entry for a further copy costs a whole remainder,
+ * which is more than that from the second copy on.
  */
 #ifndef TAMIS_PRINTS_PLAN_H
 #define TAMIS_PRINTS_PLAN_H
@@ -23,8 +23,8 @@
 #include "kind.h"
 #include "theory/print_law.h"
 
-/* Keys with one fingerprint that saturate it, at least. With fewer, collisions would saturate
- * fingerprints in the course of a long life, and these would never be removed. */
+/* How many keys with the same fingerprint saturate it, at least. With fewer, random collisions
+ * would saturate fingerprints during a long life, and these could never be removed. */
 #define PRINTS_KEYS_TO_SATURATE 8
 
 /* The fewest bits of a counter for that many copies, 1 or more. */
@@ -34,8 +34,8 @@ static inline uint64_t prints_counter_bits(uint64_t copies) {
     return bits;
 }
 
-/* P[any fingerprint is ever saturated], which has `most` copies then: as many different keys with
- * one fingerprint as have so many together. */
+/* P[any fingerprint is ever saturated]. It then has `most` copies, which come from several
+ * different keys with the same fingerprint. */
 static inline double prints_saturation(uint64_t prints, uint64_t most, const tamis_workload *work) {
     if (most == 1) return 0;
     if (most <= work->copies) return 1;
@@ -49,7 +49,7 @@ static inline bool prints_fix(uint64_t *field, uint64_t value) {
     return *field == value;
 }
 
-/* Choose how copies are kept that can be removed or counted. Up to `with_counters` entries of a
+/* Choose how copies that can be removed or counted are stored. Up to `with_counters` entries of a
  * fingerprint can have counters. */
 static inline void prints_choose(const tamis_need *need, uint64_t with_counters, uint64_t *bits,
                                  uint64_t *entries) {
@@ -67,8 +67,8 @@ static inline void prints_choose(const tamis_need *need, uint64_t with_counters,
             *bits == 0 ? PRINTS_KEYS_TO_SATURATE : min_u64(with_counters, (most + each - 1) / each);
 }
 
-/* Choose what is free of three fields that stand side by side in a geometry: counter_bits, entries
- * (called `copies` there) and value_bits. False: the need cannot be met with what is fixed. */
+/* Choose the free ones of three adjacent fields of a geometry: counter_bits, entries (called
+ * `copies` there) and value_bits. False: the need cannot be met with the fixed fields. */
 static inline bool prints_plan(const tamis_need *need, uint64_t with_counters, uint64_t *fields) {
     uint64_t *const bits = &fields[0], *const entries = &fields[1], *const value_bits = &fields[2];
     if (need->values != 0) {
@@ -83,7 +83,7 @@ static inline bool prints_plan(const tamis_need *need, uint64_t with_counters, u
         return true;
     }
     prints_choose(need, with_counters, bits, entries);
-    /* A key with the copies that are planned must not be saturated. */
+    /* A key with all of its planned copies must not be saturated. */
     uint64_t const most = *entries << min_u64(*bits, 32);
     return most == 1 || most > need->work.copies;
 }

@@ -1,4 +1,4 @@
-/* problem.c - statuses in words. */
+/* problem.c - the texts of statuses and problems. */
 #include "handle.h"
 
 #include <stdarg.h>
@@ -42,7 +42,7 @@ tamis_status tamis_problem_say(tamis_problem *problem, tamis_status status, cons
     va_start(arguments, format);
     (void)vsnprintf(problem->text, sizeof problem->text, format, arguments);
     va_end(arguments);
-    for (char *at = problem->text; *at != '\0'; at++) { /* one line, whatever a name had in it */
+    for (char *at = problem->text; *at != '\0'; at++) { /* no control bytes of file names */
         if ((unsigned char)*at < ' ' || *at == 0x7f) *at = '?';
     }
     return status;

@@ -1,16 +1,16 @@
-/* receive.c - a set from a stream. stream.h says what a stream is.
+/* receive.c - make a set from a stream. stream.h describes the stream.
  *
- * tamis_receive() goes through three steps:
+ * tamis_receive() has three steps:
  *
  *   1. read and check the header (stream.c);
- *   2. decide what set to make: the same one, one like another, or what a spec asks for;
+ *   2. decide which set to make: the same as the sent one, one like another set, or one for a spec;
  *   3. make it, and add the prints of the list one by one.
  *
- * It needs nothing from a kind but `add` (`add_copies` is faster): of all hashes that have a print,
- * it adds the smallest. So the set may have another kind or geometry than the one that was sent,
- * with as many prints.
+ * The only function of a kind that it needs is `add` (`add_copies` is faster): for each print it
+ * adds the smallest hash that has this print. So the new set may have another kind or geometry than
+ * the sent one, as long as the number of prints is the same.
  *
- * Nothing is trusted: the list is checked print by print, though its checksum was right.
+ * Nothing is trusted: every print of the list is checked, even though the checksum was correct.
  */
 #include "core/hash.h"
 #include "grow.h"
@@ -20,11 +20,11 @@
 #include <math.h>
 
 #define MAX_RATE 0.5
-#define RATE_SLACK 1.5 /* a rate that is not asked for may grow so much; docs/command-line.md */
+#define RATE_SLACK 1.5 /* how much the fpr may grow without a spec.fpr; docs/command-line.md */
 
-/* ------------------------------------------------------------------ bits on their way in */
+/* ------------------------------------------------------------------ reading bits */
 
-/* The checksum behind the payload pads the last words. */
+/* The checksum after the payload pads the last words. */
 static_assert(STREAM_TOTAL_BYTES >= FIELD_PAD_BYTES, "the payload may be read word by word");
 
 typedef struct inlet {
@@ -39,7 +39,8 @@ static bool inlet_get(inlet *from, unsigned bits, uint64_t *ret_value) {
     return true;
 }
 
-/* Count the zeros up to the next one, which is taken, too. False: there is no one any more. */
+/* Count the zeros before the next one bit, and skip that bit, too. False: there is no one bit left.
+ * */
 static bool inlet_zeros(inlet *from, uint64_t *ret_zeros) {
     uint64_t zeros = 0;
     while (from->at < from->bits) {
@@ -56,7 +57,7 @@ static bool inlet_zeros(inlet *from, uint64_t *ret_zeros) {
     return false;
 }
 
-/* A number in Elias' gamma code, up to that of a saturated print. */
+/* Read a number in Elias' gamma code, up to that of a saturated print. */
 static bool inlet_gamma(inlet *from, uint64_t *ret_number) {
     uint64_t below, rest;
     if (!inlet_zeros(from, &below) || below > 16) return false;
@@ -67,13 +68,13 @@ static bool inlet_gamma(inlet *from, uint64_t *ret_number) {
 
 /* ------------------------------------------------------------------ the list */
 
-/* A list that is being read into a set. */
+/* The state of a list that is being read into a set. */
 typedef struct receiving {
     const stream  *sent;
     tamis_set     *set;
     inlet          from;
     uint64_t       chain; /* of the next print */
-    uint64_t       least; /* that the next print can be: they rise */
+    uint64_t       least; /* the smallest possible next print, since they increase */
     tamis_problem *problem;
 } receiving;
 
@@ -83,8 +84,8 @@ static tamis_status say_broken(const receiving *list, const char *text) {
 
 static const char WRONG_END[] = "has a list that does not end where it should";
 
-/* Add the copies of a print. One that was saturated is saturated again, however far this set
- * counts. A set that does not count takes one copy. */
+/* Add the copies of a print. If it was saturated, it is saturated again, however far this set
+ * counts. A set that does not count gets one copy. */
 static tamis_status add_print(const receiving *list, uint64_t print, uint64_t copies) {
     tamis_set *const set = list->set;
     uint64_t const   hash = fastrange_inverse(print, list->sent->prints);
@@ -94,7 +95,7 @@ static tamis_status add_print(const receiving *list, uint64_t print, uint64_t co
     return tamis_table_add_copies(part_inner_calls(set), &set->table, hash, copies);
 }
 
-/* One print: zeros for the chains before it, a one, its remainder, and its copies. */
+/* Read one print: zeros for the chains before it, a one, its remainder, and its copies. */
 static tamis_status receive_print(receiving *list) {
     const stream *const sent = list->sent;
     uint64_t            zeros, remainder, copies = 1;
@@ -119,7 +120,7 @@ static tamis_status receive_print(receiving *list) {
                              (unsigned long long)sent->listed);
 }
 
-/* Behind the last print there is a zero for each chain that is left, and zeros up to a byte. */
+/* After the last print there is a zero for each remaining chain, and zeros up to a whole byte. */
 static tamis_status receive_list(tamis_set *set, const stream *sent, const uint8_t *payload,
                                  tamis_problem *problem) {
     receiving list = { .sent = sent,
@@ -138,9 +139,9 @@ static tamis_status receive_list(tamis_set *set, const stream *sent, const uint8
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ what set to make */
+/* ------------------------------------------------------------------ which set to make */
 
-/* The set as it was. */
+/* The same set as the sent one. */
 static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
                                 tamis_problem *problem) {
     const tamis_kind *kind;
@@ -170,7 +171,7 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
     return TAMIS_OK;
 }
 
-/* A set like another, which must have the same prints for the same keys. */
+/* A set like another one, which must have the same prints for the same keys. */
 static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
                                 tamis_choice *ret_choice, tamis_problem *problem) {
     const tamis_set *const like = spec->like;
@@ -202,8 +203,8 @@ static bool has_counters(const tamis_kind *sender, const stream *sent) {
     return false;
 }
 
-/* The abilities of a set that takes over the sender's: to count, if the sender had counters; else
- * to remove, if it could. Both need copies. */
+/* The abilities of a set that inherits them from the sender: to count, if the sender had counters;
+ * else to remove, if it could. Both need copies in the stream. */
 static unsigned senders_abilities(const stream *sent) {
     const tamis_kind *sender;
     if (!sent->has_copies || tamis_kind_find(sent->kind, NULL, &sender) != TAMIS_OK) return 0;
@@ -212,7 +213,7 @@ static unsigned senders_abilities(const stream *sent) {
     return tamis_kind_abilities(sender, sent->geometry) & wanted;
 }
 
-/* How far a sender with counters counts; 0 if it has none, or is not known here. */
+/* How far a sender with counters counts; 0 if it has none, or if its kind is not in this build. */
 static uint64_t senders_count_to(const stream *sent) {
     const tamis_kind *sender;
     uint64_t          bytes;
@@ -221,8 +222,8 @@ static uint64_t senders_count_to(const stream *sent) {
     return sender->body_bytes(sent->geometry, &bytes) ? sender->count_to(sent->geometry) : 0;
 }
 
-/* Counts are exact as far as the spec says; else as far as the sender's, or the set is refused,
- * unless the spec fixes the counters by a geometry. */
+/* Counts must be exact up to the spec's count_to; without it, up to the sender's. If the kind
+ * cannot do that, the set is refused, unless the spec fixes the counters in a geometry. */
 static void take_senders_counts(const stream *sent, const tamis_spec *asked,
                                 tamis_request *request) {
     uint64_t const count_to = senders_count_to(sent);
@@ -231,8 +232,8 @@ static void take_senders_counts(const stream *sent, const tamis_spec *asked,
     request->is_count_open = asked->geometry != NULL;
 }
 
-/* A set as the spec asks. What the spec leaves open is as the sender had it, but for the rate. The
- * number of prints is given, so the rate grows with the capacity. */
+/* A set for a spec. Fields that the spec leaves open are inherited from the sender, except for the
+ * rate: the number of prints is given, so the rate grows with the capacity. */
 static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
     tamis_spec    asked = *spec;
@@ -259,15 +260,15 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
     return status;
 }
 
-/* Without a spec the set is the same again. One that could remove and whose copies were not sent
- * cannot be: it becomes one of the same kind without removal. */
+/* Without a spec the set is the same again. That is impossible if the sent set could remove, but
+ * its copies were not sent: then it becomes a set of the same kind without removal. */
 static bool is_complete(const stream *sent) {
     const tamis_kind *sender;
     if (sent->has_copies || tamis_kind_find(sent->kind, NULL, &sender) != TAMIS_OK) return true;
     return (tamis_kind_abilities(sender, sent->geometry) & TAMIS_CAN_REMOVE) == 0;
 }
 
-/* Up to which the sender grows; 0 if it cannot be. */
+/* The capacity that the sender can grow to; 0 if the numbers are invalid. */
 static uint64_t last_capacity(const stream *sent) {
     unsigned const left = sent->stages - sent->stage;
     if (sent->stage > sent->stages || left > GROW_MAX_STAGES) return 0;
@@ -308,7 +309,8 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
 
 /* ------------------------------------------------------------------ the front door */
 
-/* A spec that says where the memory comes from, and how much there is: the set is as it was. */
+/* Does the spec only say where memory comes from, and how much? Then the set is the same as the
+ * sent one. */
 static bool asks_nothing(const tamis_spec *s) {
     bool const is_default = s->capacity == 0 && !(s->fpr > 0) && s->abilities == 0 &&
                             s->copies == 0 && s->count_to == 0 && s->memory == 0 &&

@@ -1,11 +1,11 @@
-/* refresh.c - longer fingerprints again, from a copy that has them.
+/* refresh.c - restore longer fingerprints from a copy that has them.
  *
  * Paper: Bonomi et al., Allerton 2006, section III.B: "an additional (off-chip) structure that held
  * larger versions of the remainders, which could be used to refresh short remainders periodically".
  *
- * The set is made anew from what the other one holds, and takes its place. Before that, both must
- * hold the same fingerprints with as many copies; copies of one that is saturated in either set are
- * not compared.
+ * A new table is made from the contents of the other set, and replaces the old one. Before that,
+ * both sets must have the same fingerprints with the same number of copies; if a fingerprint is
+ * saturated in either set, its copies are not compared.
  */
 #include "part.h"
 #include "print_list.h"
@@ -26,8 +26,8 @@ static bool lists_agree(const print_list *a, const print_list *b) {
     return true;
 }
 
-/* TAMIS_OK if both hold the same fingerprints; _MISMATCH, _MEMORY. Kinds that are refreshed have
- * their prints scattered, so both lists are in memory. */
+/* TAMIS_OK if both have the same fingerprints; _MISMATCH, _MEMORY. Kinds that can be refreshed have
+ * their prints in any order, so both lists are made in memory. */
 static tamis_status compare_sets(const tamis_set *set, const tamis_set *fuller) {
     print_list   a = { .entries = NULL }, b = { .entries = NULL };
     tamis_status status = tamis_print_list_make(set, &a);

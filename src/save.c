@@ -1,8 +1,8 @@
-/* save.c - the one writer of files. docs/format.md is the specification.
+/* save.c - write files. docs/format.md is the specification.
  *
- * A file is a function of the set alone: there is no date in it, and what is unused is zero. The
- * checksums of blocks are made while the blocks are written, so the body is read once. A file at a
- * path is replaced only when all of the new one is on the disk (os.c).
+ * The bytes of a file depend only on the set: there is no date in it, and unused bytes are zero.
+ * The checksums of blocks are computed while the blocks are written, so the body is read once. The
+ * file at a path is replaced only when the new one is completely on the disk (os.c).
  */
 #include "core/memory.h"
 #include "file.h"
@@ -14,7 +14,7 @@ uint64_t tamis_file_bytes(uint64_t body_bytes) {
     return HEADER_BYTES + body_bytes + 8 * file_blocks(body_bytes) + TOTAL_BYTES;
 }
 
-/* Blocks of all parts. */
+/* The number of blocks of all parts. */
 static uint64_t all_blocks(const tamis_set *set) {
     const tamis_table *tables[FILE_MAX_PARTS];
     uint64_t           blocks = 0;
@@ -23,7 +23,7 @@ static uint64_t all_blocks(const tamis_set *set) {
     return blocks;
 }
 
-/* What the header says of states alone. */
+/* Write the header fields that only states have. */
 static void header_encode_states(const tamis_set *set, uint8_t *h) {
     const tamis_table *table = &set->table;
     le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_STATES);
@@ -54,7 +54,7 @@ static void header_encode_part_of(const tamis_set *set, uint8_t *h) {
     le32_store(h + AT_PART_COUNT, set->part->place.parts);
 }
 
-/* Part i, which is in a table with 2^i times the capacity of the set. */
+/* Write part i, whose table has 2^i times the capacity of the set. */
 static void header_encode_part(const tamis_set *set, const tamis_table *table, unsigned i,
                                uint8_t *h) {
     uint8_t *const p = h + (size_t)i * PART_BYTES;
@@ -92,7 +92,8 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
 }
 
-/* A body, block by block. Returns where the next checksum goes, or NULL: the writer refused. */
+/* Write a body, block by block. Returns where the next checksum goes, or NULL: the writer stopped.
+ * */
 static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_writer *writer,
                            void *context) {
     uint64_t const blocks = file_blocks(table->body_bytes);
@@ -105,7 +106,8 @@ static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_w
     return checksums + 8 * blocks;
 }
 
-/* Header, bodies, block checksums, total: to a writer, with room for the checksums. */
+/* Write header, bodies, block checksums and total checksum. `checksums` has room for all of them.
+ * */
 static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
                       void *context) {
     uint8_t            header[HEADER_BYTES], total[TOTAL_BYTES], *end = checksums;
@@ -133,7 +135,7 @@ tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *conte
     uint8_t *const         checksums = memory_get(&set->allocator, bytes);
     bool                   is_written = false;
     if (checksums != NULL) {
-        /* A writer that changes the set would get half of each. */
+        /* If the writer changed the set, the file would be a mixture of both. */
         handle_begin_callbacks(read);
         is_written = write_all(read, checksums, writer, context);
         handle_end_callbacks(read);
@@ -143,7 +145,7 @@ tamis_status tamis_write(const tamis_set *set, tamis_writer *writer, void *conte
     return checksums == NULL ? TAMIS_ERR_MEMORY : is_written ? TAMIS_OK : TAMIS_ERR_IO;
 }
 
-/* A tamis_writer into a file that is being replaced. */
+/* The context of a tamis_writer that writes to a file. */
 typedef struct save_context {
     os_save save;
     int     error;

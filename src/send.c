@@ -1,4 +1,4 @@
-/* send.c - a set as a stream without its empty places. stream.h says what a stream is. */
+/* send.c - write a set as a stream without its empty places. stream.h describes the stream. */
 #include "core/le.h"
 #include "core/memory.h"
 #include "grow.h"
@@ -8,10 +8,10 @@
 
 #define BUFFER_BYTES 65536
 
-/* ------------------------------------------------------------------ bits on their way out */
+/* ------------------------------------------------------------------ writing bits */
 
-/* Bits are collected in a buffer, which is 0 behind them, and handed to the caller's writer when it
- * is full. */
+/* Bits are collected in a buffer, and passed to the caller's writer when it is full. The buffer is
+ * 0 after the last bit. */
 typedef struct outlet {
     tamis_writer *writer;
     void         *context;
@@ -26,7 +26,7 @@ static void outlet_write(outlet *to, const void *bytes, size_t n) {
     if (!to->is_broken) to->is_broken = !to->writer(to->context, bytes, n);
 }
 
-/* Up to FIELD_MAX_BITS bits. */
+/* Write up to FIELD_MAX_BITS bits. */
 static void outlet_put(outlet *to, uint64_t value, unsigned bits) {
     field_set(to->buffer, to->used, bits, value);
     to->used += bits;
@@ -59,9 +59,9 @@ static uint64_t copies_written(uint64_t copies) {
     return copies == TAMIS_COUNT_MANY ? STREAM_MANY_COPIES : min_u64(copies, STREAM_MANY_COPIES);
 }
 
-/* ------------------------------------------------------------------ what there is to send */
+/* ------------------------------------------------------------------ the length of the list */
 
-/* A first pass over the prints. */
+/* The result of a first pass over the prints. */
 typedef struct census {
     uint64_t listed, copies_bits;
 } census;
@@ -74,7 +74,7 @@ static bool count_print(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Bits of the list without its copies. */
+/* The length of the list in bits, without copies. */
 static uint64_t list_bits(uint64_t prints, uint64_t listed, unsigned remainder_bits) {
     return stream_chains(prints, remainder_bits) + listed * (1 + remainder_bits);
 }
@@ -117,7 +117,7 @@ static stream describe_stream(const print_list *list, bool has_copies) {
 
 /* ------------------------------------------------------------------ sending */
 
-/* The list, as far as it is written. */
+/* The state of the list that is being written. */
 typedef struct sending {
     const stream *sent;
     outlet       *to;
@@ -154,7 +154,7 @@ static bool send_all(const print_list *list, const stream *sent, outlet *to) {
     return !to->is_broken;
 }
 
-/* Sets that keep values cannot be merged, and neither can they be sent: a stream has no values. */
+/* States can neither be merged with sets nor sent: a stream has no values. */
 static tamis_status send_now(const tamis_set *set, unsigned flags, tamis_writer *writer,
                              void *context) {
     if (writer == NULL || (flags & ~(unsigned)TAMIS_SEND_COPIES) != 0) {

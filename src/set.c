@@ -1,10 +1,10 @@
 /* set.c - the public functions of sets: check the arguments, hash the key, call the kind.
  *
- * Hop 1 of every operation on keys. A single call hashes its key and goes straight to the kind. A
- * batch goes in chunks of up to TAMIS_CHUNK keys: the next chunk is hashed, the kind asks for the
- * memory that it will need, and then the kind works on this chunk. So memory is never idle between
- * chunks. Keys come as bytes, as ids or as hashes; every batch is written once, over a `keys_from`.
- * The three shortest calls, on one id, are in one_id.c.
+ * This is hop 1 of every operation on keys. A single call hashes its key and calls the kind. A
+ * batch is split into chunks of up to TAMIS_CHUNK keys: the next chunk is hashed, the kind
+ * prefetches the memory that it will need, and then the kind works on the present chunk. So loading
+ * memory and working overlap. Keys come as bytes, as ids or as hashes; every batch function is
+ * written once, for a `keys_from`. The three shortest calls, for one id, are in one_id.c.
  */
 #include "core/bits.h"
 #include "core/checked.h"
@@ -58,12 +58,13 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
-/* If keys cannot be counted, adding one again changes nothing; nor does adding a saturated key. */
+/* If a set cannot count copies, adding a key again changes nothing. Adding a saturated key changes
+ * nothing, either. */
 static bool takes_more_copies(const tamis_kind *kind, const tamis_table *table, uint64_t hash) {
     return kind->count != NULL && kind->count(table, hash) != TAMIS_COUNT_MANY;
 }
 
-/* Kinds without add_copies get them one by one. When there is no room for all, those that were
+/* Kinds without add_copies add the copies one by one. If there is no room for all, those that were
  * added are removed again. */
 tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
                                     uint64_t copies) {
@@ -99,7 +100,7 @@ static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) 
     return status;
 }
 
-/* ------------------------------------------------------------------ hints */
+/* ------------------------------------------------------------------ prefetching */
 
 void tamis_fetch_hash(const tamis_set *set, uint64_t hash) {
     TAMIS_ASSERT(set != NULL);
@@ -215,7 +216,7 @@ tamis_status tamis_count_id(const tamis_set *set, uint64_t id, uint64_t *ret_cou
 
 /* ------------------------------------------------------------------ chunks */
 
-/* The kind's chunk functions, or one key after the other where it has none. */
+/* Call the kind's chunk functions, or handle one key after the other if it has none. */
 
 static unsigned chunk_add(tamis_set *set, const uint64_t *hash, unsigned n) {
     if (set->calls->add_chunk != NULL) return set->calls->add_chunk(&set->table, hash, n);
@@ -255,7 +256,7 @@ static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
     for (unsigned i = 0; i < n; i++) ret_counts[i] = set->calls->count(&set->table, hash[i]);
 }
 
-/* Bit i: keys[at + i] is a key. */
+/* Bit i of the result says whether keys[at + i] is a valid key. */
 static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
     uint64_t mask = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -280,7 +281,7 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 
 /* ------------------------------------------------------------------ batches */
 
-/* Why a chunk was not added as a whole: the hash of the first key that was not. */
+/* Why a chunk was not added completely. `hash` is the hash of the first key that was not added. */
 static tamis_status refusal_of(const tamis_set *set, uint64_t hash) {
     if (set->part != NULL && !part_owns(set->part, hash)) return TAMIS_ERR_PART;
     if (set->growth == NULL) return TAMIS_ERR_FULL;
@@ -305,8 +306,9 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     return status;
 }
 
-/* One key after the other: a key may be new or not because of the one before it. The memory of the
- * chunk has been fetched, so this costs no more than a batch of lookups and one of adds. */
+/* One key after the other, since an earlier key can decide whether a later one is new. The memory
+ * of the chunk is in the cache already, so this costs no more than a batch of lookups and a batch
+ * of adds. */
 static tamis_status add_new_keys(tamis_set *set, const keys_from *from, bool *ret_is_new,
                                  size_t *ret_done) {
     tamis_status status = check_change(set);
@@ -330,7 +332,7 @@ static tamis_status add_new_keys(tamis_set *set, const keys_from *from, bool *re
     return status;
 }
 
-/* All hashes of a batch, and behind them the scratch memory that the kind needs. */
+/* All hashes of a batch, and after them the scratch memory that the kind needs. */
 static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *ret_added) {
     uint64_t   hash_bytes = 0, bytes = 0;
     bool const is_possible =
@@ -361,7 +363,8 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     return status;
 }
 
-/* Might an entry of the chunk be invalid (no key)? That is rare; only then is each one checked. */
+/* Does any entry of the chunk look invalid (no key)? That is rare; only then is each entry checked.
+ * */
 static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
     bool is_any = false;
     for (unsigned i = 0; i < n; i++) is_any |= from->keys[at + i].data == NULL;

@@ -1,12 +1,12 @@
-/* share.c - the life of sets that many threads share, and work on such a set as a whole.
+/* share.c - shared sets: making and freeing them, and operations on a shared set as a whole.
  *
- * sharing.h says how threads work on keys. Here is what happens to a shared set as a whole. Whoever
- * saves, copies, merges or counts it holds it: takes the mutex `whole`, and locks all stripes in
- * order. Then no thread changes the tables, and the counts of all stripes are added to those of the
- * handle; so the ordinary functions see an ordinary set. Lookups go on.
+ * sharing.h says how threads work on keys. To save, copy, merge or inspect a shared set, a thread
+ * holds it: it takes the mutex `whole`, and locks all stripes in order. Then no other thread
+ * changes the tables, and the counts of all stripes are added to those of the handle; so the
+ * ordinary functions can be used. Lookups go on.
  *
- * A change of the whole set works on a copy. The result is written back stripe by stripe, so that a
- * lookup sees of its stripe what was there before, or what is there afterwards.
+ * A change of the whole set is made to a copy. The result is written back with all stripes locked,
+ * so that a lookup sees either the old or the new contents.
  *
  * Locks are taken in this order: `whole` of one set or of two (the one with the lower address
  * first), stripes by number, the attic.
@@ -16,7 +16,7 @@
 #include "core/memory.h"
 #include "grow.h"
 
-#ifndef MAX_STRIPES      /* a test has fewer */
+#ifndef MAX_STRIPES      /* tests use fewer */
 #define MAX_STRIPES 2048 /* 128 KiB, which stay in the second-level cache */
 #endif
 
@@ -69,7 +69,7 @@ tamis_status tamis_share_init(tamis_set *set) {
     tamis_share_divide(set);
     tamis_status const status =
         get_stripes(set, set->growth != NULL ? MAX_STRIPES : stripes_of(set));
-    /* A set from a file may be in a step, whose end needs as much as one that begins here. */
+    /* A set from a file may be in a step. Ending it needs as much as a step that begins here. */
     unsigned const n = set->growth != NULL ? 4 : 1;
     if (status != TAMIS_OK || !tamis_share_prepare(set, n)) return TAMIS_ERR_MEMORY;
     tamis_share_publish(set);
@@ -100,8 +100,8 @@ void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t 
 
 /* ------------------------------------------------------------------ callbacks */
 
-/* A callback runs while its thread holds the set. The set knows which thread that is; other threads
- * read it, and only want to know whether it is them. */
+/* A callback runs while its thread holds the set. The set records which thread that is. Other
+ * threads read this, only to compare it with themselves. */
 
 tamis_status tamis_share_change_status(const tamis_set *set) {
     uintptr_t const caller = __atomic_load_n(&set->shared->caller, __ATOMIC_RELAXED);
@@ -135,7 +135,7 @@ static void gather_counts(tamis_set *set) {
         }
         take(&share->saturated[side], &tables[side]->saturated);
     }
-    /* Where keys share counters, more of them can be removed than were added. */
+    /* If keys share counters, more keys can be removed than were added. */
     if ((int64_t)set->table.keys < 0) set->table.keys = 0;
     take(&share->moved, &set->table.moved);
     take(&share->aged, &set->table.aged);
@@ -189,10 +189,10 @@ void tamis_share_release_two(const tamis_set *a, const tamis_set *b) {
     tamis_share_release(b);
 }
 
-/* ------------------------------------------------------------------ changing it as a whole */
+/* ------------------------------------------------------------------ changing the whole set */
 
-/* Write another body over that of the table. All stripes change at once: their parts are in several
- * places of the body, and a lookup needs all of them. */
+/* Overwrite the body of the table by another. All stripes change at once: their parts are in
+ * several places of the body, and a lookup needs all of them. */
 static void write_back(tamis_set *set, const tamis_table *changed) {
     sharing *const share = share_of(set);
     for (uint64_t i = 0; i < share->n; i++) stripe_begin_change(&share->stripes[i].word);
@@ -210,7 +210,7 @@ static void write_back(tamis_set *set, const tamis_table *changed) {
     tamis_share_show_sweep(set);
 }
 
-/* A set that grows may have become larger or smaller: it takes the tables of the copy. */
+/* A set that grows may have become larger or smaller: replace its tables by those of the copy. */
 static void take_tables(tamis_set *set, tamis_set *changed) {
     tamis_kind const calm = set->growth->calm, moving = set->growth->moving;
     if (grow_is_moving(set)) tamis_share_retire_body(set, &set->growth->next);

@@ -1,8 +1,9 @@
-/* share_calls.c - operations on keys of sets that many threads share.
+/* share_calls.c - operations on the keys of shared sets.
  *
- * The front door calls these with the handle's table. They find the window of the key and let the
- * kind work on it (sharing.h). Where a kind has functions of its own for chunks, those are taken,
- * for single keys, too: they are compiled for the instruction set, with nothing called indirectly.
+ * The public functions call these with the handle's table. They make a window for the key and let
+ * the kind work on it (sharing.h). If a kind has its own functions for chunks of a shared set, they
+ * are used, also for single keys: they are compiled for the instruction set, without indirect
+ * calls.
  */
 #include "core/bits.h"
 #include "grow.h"
@@ -13,7 +14,7 @@ TAMIS_INLINE const kind_sharing *how_of(const tamis_table *table) {
     return set_of_table(table)->kind->sharing;
 }
 
-/* ------------------------------------------------------------------ what is done to a window */
+/* ------------------------------------------------------------------ operations on a window */
 
 /* The kind, and what else an operation needs. */
 typedef struct key_call {
@@ -59,7 +60,7 @@ TAMIS_INLINE tamis_set *handle_of(const tamis_table *table) {
     return (tamis_set *)(uintptr_t)table;
 }
 
-/* A call has changed a key, and has left. */
+/* A call has changed a key, and is no longer counted as in progress. */
 TAMIS_INLINE void pay(tamis_set *set, uint64_t hash) {
     if (set->growth != NULL) tamis_share_pay(set, hash);
 }
@@ -68,7 +69,7 @@ TAMIS_INLINE uint64_t views_now(const tamis_set *set) {
     return __atomic_load_n(&set->shared->share.views, __ATOMIC_ACQUIRE);
 }
 
-/* A call was refused. True: there is more room now. Else *ret_status is why not. */
+/* A call was refused. True: there is more room now. Otherwise *ret_status says why not. */
 static bool has_more_room(tamis_set *set, uint64_t seen, tamis_status *ret_status) {
     *ret_status = set->growth == NULL ? TAMIS_ERR_FULL : tamis_share_make_room(set, seen);
     return *ret_status == TAMIS_OK;
@@ -103,7 +104,7 @@ static uint64_t shared_has_chunk(const tamis_table *table, const uint64_t *hash,
     return found;
 }
 
-/* Where the kind refuses a key, there may be room for it after a step. */
+/* If the kind refuses a key, there may be room for it after a step. */
 static unsigned shared_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     tamis_set *const set = handle_of(table);
     tamis_status     status = TAMIS_OK;
@@ -129,8 +130,8 @@ static uint64_t shared_remove_chunk(tamis_table *table, const uint64_t *hash, un
     return removed;
 }
 
-/* Ask for the memory of keys, and for the words of their stripes. In a step only for that of the
- * table: `next` has been touched not long ago. */
+/* Prefetch the memory of keys, and the words of their stripes. In a step only that of the table:
+ * `next` was used recently, so it is in the cache. */
 static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                          bool is_update) {
     const tamis_set *const  set = set_of_table(table);
@@ -204,7 +205,7 @@ tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new
 
 /* ------------------------------------------------------------------ which functions */
 
-/* Made of the kind's own functions, so that what the kind cannot do stays NULL. */
+/* Wrap the kind's own functions. Those that are NULL stay NULL. */
 void tamis_share_choose_calls(tamis_set *set) {
     const tamis_kind *const   own = set->kind;
     const tamis_kind *const   form = tamis_kind_calls(own, set->table.geometry);
@@ -224,8 +225,7 @@ void tamis_share_choose_calls(tamis_set *set) {
         .add_chunk = how->add_chunk != NULL ? shared_add_chunk : NULL,
         .remove_chunk = how->remove_chunk != NULL ? shared_remove_chunk : NULL,
         .fetch = set->shared->fetch != NULL ? shared_fetch : NULL,
-        .chunk =
-            set->shared->fetch != NULL ? form->chunk : 0, /* as many as memory is on its way for */
+        .chunk = set->shared->fetch != NULL ? form->chunk : 0, /* as many as are prefetched */
     };
     if (how->reads_in_place) {
         calls->has = form->has;

@@ -1,28 +1,30 @@
-/* share_grow.c - shared sets that grow: steps in which all threads take part.
+/* share_grow.c - shared sets that grow: all threads work on a step.
  *
- * A step is that of grow.c, taken by whoever adds or removes keys. One thread at a time moves a
- * group of buckets: it has the mutex `whole`, the stripe of the group, and the attic. A thread that
- * finds the mutex taken goes on with its own work. The last group is moved with all stripes locked,
- * so that the counts can be gathered and stripes be divided anew.
+ * A step is the one of grow.c; threads that add or remove keys do its work. One thread at a time
+ * moves a group of buckets: it has the mutex `whole`, the stripe of the group, and the attic. A
+ * thread that finds the mutex taken continues with its own work. The last group is moved with all
+ * stripes locked, so that the counts can be collected and the new table can be divided into
+ * stripes.
  *
- * When do the parts of an old view go?
- * ------------------------------------
- * A lookup takes no lock, so it may still read a table that a step has emptied. What it reads is
- * thrown away, since the view or the version of its stripe has changed; but the memory must be
- * there. So each call on keys announces itself in one of a few counters, and leaves it at its end.
- * A view that was replaced is freed when each of the counters has been seen at zero once since
- * then: whoever was inside when it was replaced has left, and whoever came later has the new view.
- * Nobody waits for that; it is looked at now and then. (The pages of a table are given back long
- * before, as it is emptied; they read as zero.)
+ * When can an old view be freed?
+ * ------------------------------
+ * A lookup takes no lock, so it may still read a table that a step has emptied. Its result is
+ * discarded, since the view or the version of its stripe has changed; but the memory must still be
+ * there. So each call on keys increments one of a few counters at its start, and decrements it at
+ * its end. A view that was replaced is freed when each counter has been seen at zero once since
+ * then. By that time all calls that were in progress when it was replaced have ended, and later
+ * calls use the new view. No thread waits for that; the counters are checked from time to time.
+ * (The pages of a table are given back much earlier, as it is emptied; after that they read as
+ * zero.)
  */
 #include "core/bits.h"
 #include "core/memory.h"
 #include "grow.h"
 #include "share.h"
 
-/* ------------------------------------------------------------------ who is inside */
+/* ------------------------------------------------------------------ calls in progress */
 
-/* Which counter a thread has follows from its handle. Several may have one counter. */
+/* The counter of a thread follows from its handle. Several threads may share a counter. */
 static unsigned my_counter(void) {
     return (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
 }
@@ -37,14 +39,14 @@ void tamis_share_count_out(const tamis_set *set, unsigned mine) {
     (void)__atomic_fetch_sub(&set->shared->inside[mine].n, 1, __ATOMIC_RELEASE);
 }
 
-/* ------------------------------------------------------------------ views come and go */
+/* ------------------------------------------------------------------ making and freeing views */
 
 static void free_retired(tamis_set *set, share_retired *gone) {
     memory_give(&set->allocator, gone->body, (size_t)gone->body_bytes);
     memory_give(&set->allocator, gone, sizeof *gone);
 }
 
-/* Note which counters are at zero now, and free what all of them were at zero for. */
+/* Record which counters are zero now, and free the views for which all of them have been zero. */
 void tamis_share_clean(tamis_set *set) {
     struct shared_set *const shared = set->shared;
     unsigned                 empty = 0;
@@ -152,11 +154,11 @@ void tamis_share_end_move(tamis_set *set, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ calls pay for a step */
 
-/* Which calls pay is told by bits of their hash: no counter that all threads would write. Not the
- * lowest bits, which are 0 in parts of a set (part.c). */
+/* Which calls pay for a step is decided by bits of their hash, so that there is no counter that all
+ * threads write. The lowest bits cannot be used: they are 0 in parts of a set (part.c). */
 #define PAY_SHIFT 20
 #define MOVE_EVERY 16   /* calls for a group; grow.c has 44 keys for it to be done in time */
-#define LOOK_EVERY 4096 /* calls for a look at how full the set is, or fewer in small sets */
+#define LOOK_EVERY 4096 /* calls between two checks of how full the set is; fewer if small */
 
 /* Entries of a set between two steps: those in the handle, and the differences of all stripes. */
 static uint64_t entries_now(const tamis_set *set) {
@@ -169,7 +171,7 @@ static uint64_t entries_now(const tamis_set *set) {
     return set->kind->growing->entries(&sum);
 }
 
-/* With the mutex: begin a step if it is time, or move a group. */
+/* With the mutex: begin a step if the set is nearly full, or move a group. */
 static void pay_now(tamis_set *set) {
     if (grow_is_moving(set))
         (void)tamis_grow_move_group(set);
@@ -201,7 +203,7 @@ tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen) {
     /* Another thread may have made room meanwhile. */
     if (share_of(set)->views == seen) status = tamis_grow_make_room(set);
     (void)pthread_mutex_unlock(&set->shared->whole);
-    /* Never TAMIS_OK: a thread that was refused may read it after another one found room. */
+    /* Never TAMIS_OK: a thread that was refused may read it after another thread found room. */
     if (status != TAMIS_OK) __atomic_store_n(&set->growth->refusal, status, __ATOMIC_RELAXED);
     return status;
 }

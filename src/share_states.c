@@ -1,13 +1,13 @@
-/* share_states.c - operations on states in a table that many threads share.
+/* share_states.c - operations on states in a shared table.
  *
- * As share_calls.c for sets: the functions of states*.c call these with the handle's table; they
- * find the window of the key and let the kind work on it.
+ * As in share_calls.c for sets, the functions of states*.c call these with the handle's table. They
+ * make a window for the key and let the kind work on it.
  *
- * Time. The sweep of the handle's table is the one that counts. Only tamis_states_tick() changes
- * it, one thread at a time. Others need it for the timer of a key that they touch: they read a
- * copy, one for each table of a step. A unit is swept, and the hand goes on behind it, with the
- * stripe of the unit locked. So whoever touches a key of that unit comes before both or after both,
- * and its timer is right.
+ * Time. The sweep of the handle's table is the real one. Only tamis_states_tick() changes it, one
+ * thread at a time. Other threads need it for the timer of a key that they touch: they read a copy,
+ * one for each table of a step. A unit is swept, and the sweep advances past it, while the stripe
+ * of the unit is locked. So a touch of a key of that unit happens before both or after both, and
+ * its timer is right.
  */
 #include "grow.h"
 #include "share.h"
@@ -16,7 +16,7 @@ TAMIS_INLINE tamis_set *handle_of(const tamis_table *table) {
     return (tamis_set *)(uintptr_t)table;
 }
 
-/* ------------------------------------------------------------------ what is done to a window */
+/* ------------------------------------------------------------------ operations on a window */
 
 typedef struct state_call {
     const kind_states  *kind;
@@ -79,7 +79,7 @@ static tamis_status change_once(tamis_set *set, uint64_t hash, unsigned more,
     return status;
 }
 
-/* An operation that may add a key: where there is no room, make some. */
+/* An operation that may add a key: if there is no room, make room. */
 static tamis_status change_or_grow(tamis_set *set, uint64_t hash, share_operation *operation,
                                    state_call *call) {
     for (;;) {
@@ -170,7 +170,7 @@ static void sweep_unit(tamis_set *set, const share_place *place, uint64_t unit, 
     share_count(share, place, &window.table);
 }
 
-/* Sweep the unit that the hand is at, and let it go on. A unit that has moved is two now. */
+/* Sweep the next unit, and advance. A unit that has moved is two units now. */
 static void sweep_next(tamis_set *set, uint64_t *aged) {
     sweep *const      hand = &set->table.sweep;
     uint64_t const    unit = hand->done;

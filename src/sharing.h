@@ -1,29 +1,30 @@
-/* sharing.h - sets that many threads use at the same time: what kinds and front door share.
+/* sharing.h - sets that many threads use at the same time: the interface between kinds and
+ * share*.c.
  *
  * Idea
  * ----
- * A table is divided into stripes: some groups of buckets each, with a lock and a version
+ * A table is divided into stripes. Each stripe has some groups of buckets, a lock and a version
  * (core/stripes.h). No two groups have a word of memory in common. The kind's ordinary functions
- * work on the table, and know nothing of threads: what they count goes to a head of the caller's
- * own, a window.
+ * work on the table, and know nothing about threads. A window is a private table head for one call:
+ * it points to the same body, but has its own counts.
  *
- *     change    lock the stripe, let readers wait, change the table through a window, unlock
- *     lookup    read, and look whether the version is still the same; no lock is taken
+ *     change    lock the stripe, make readers wait, change the table through a window, unlock
+ *     lookup    read, then check that the version is still the same; no lock is taken
  *
- * A lookup either reads where the key is, by functions that give some answer whatever they read
- * (kinds/line/windows.h, and all lookups of `rank` and `counting`), or makes a copy of the few
- * cache lines that the key can be in, and asks the kind's ordinary functions about the copy if that
- * is whole.
+ * There are two ways to look up a key. Functions that return safely whatever they read
+ * (kinds/line/windows.h, and all lookups of `rank` and `counting`) read the table itself. Otherwise
+ * the few cache lines that the key can be in are copied; if no thread has changed them meanwhile,
+ * the kind's ordinary functions look up the key in the copy.
  *
- * What all groups share (the attic of `line`, the pools of `rank`) has one more lock, the attic's,
- * which is taken by those who may need it, after that of the stripe. Lookups take it, too; few need
- * it. A lookup with that lock never waits for a stripe, so nobody waits in a circle.
+ * Memory that all groups share (the attic of `line`, the pools of `rank`) has one more lock, the
+ * attic's. Threads that may need it take it after the lock of the stripe. Lookups take it, too; few
+ * need it. A lookup with that lock never waits for a stripe, so there is no deadlock.
  *
- * Growing. In a step, a set has two tables, and a boundary between them (grow.c). Both belong to
- * the same stripes, by the bucket that a key has in the older one, so its stripe is known before
- * its table. Buckets are moved and the boundary is changed with that stripe locked. Which tables
- * there are is in a view, which never changes; a new one takes its place. Whoever has locked a
- * stripe, or read something, looks whether the view is still the same. share.c says when old views
+ * Growing. In a step, a set has two tables, and a boundary between them (grow.c). The stripe of a
+ * key is that of its bucket in the older table, for both tables; so the stripe is known before the
+ * table. Buckets are moved and the boundary is changed with that stripe locked. A view says which
+ * tables there are. A view never changes; a new one replaces it. A thread that has locked a stripe,
+ * or has read something, checks that the view is still the same. share_grow.c says when old views
  * and their tables are freed.
  *
  * The functions here are inlined into the kinds, whose kind_sharing is a constant there.
@@ -40,30 +41,30 @@
 #define SHARE_COPY_BYTES 768
 #define SHARE_ONE_GROUP 63 /* as a group_shift */
 
-/* A table for one caller: its counts are differences, what an operation adds to them. The body is
- * that of the side, or, in a copy, a small one with the parts of a key. */
+/* A table head for one call. Its counts are differences: what an operation adds to them. The body
+ * is that of the table, or, in a copy, a small one with the parts that a key needs. */
 typedef struct share_window {
     tamis_table        table;
     const tamis_table *side; /* the table that it belongs to */
 } share_window;
 
-/* A window with a body of its own, for lookups without a lock. */
+/* A window with its own body, for lookups without a lock. */
 typedef struct share_copy {
     share_window window;
     uint64_t     bucket; /* of the key */
     uint8_t      body[SHARE_COPY_BYTES] __attribute__((aligned(TAMIS_LINE_BYTES)));
 } share_copy;
 
-/* The tables of a set. It never changes once others can see it, but for the boundary. */
+/* The tables of a set. It never changes once others can see it, except for the boundary. */
 typedef struct share_view {
-    tamis_table table, next;  /* next.body is NULL but in a step of growing */
+    tamis_table table, next;  /* next.body is NULL except in a step of growing */
     unsigned    stripe_shift; /* a bucket of `table`, shifted by this, is its stripe */
-    uint64_t boundary; /* hashes below it are in `next`; of this view, for whoever still has it */
+    uint64_t    boundary;     /* hashes below it are in `next`, in this view */
 } share_view;
 
-/* A stripe: its lock and version (core/stripes.h), and what its keys sum up to, as a difference to
- * the counts in the handle: of those in the table, and of those in `next`. All that a change writes
- * beside the table is in one cache line, which goes from core to core as a whole. */
+/* A stripe: its lock and version (core/stripes.h), and the counts of its keys, as differences to
+ * the counts in the handle: of keys in the table, and of keys in `next`. Everything that a change
+ * writes besides the table is in one cache line. */
 typedef struct share_stripe_state {
     uint64_t word;
     uint64_t keys[2], entries[2];
@@ -72,20 +73,20 @@ typedef struct share_stripe_state {
 
 static_assert(sizeof(share_stripe_state) == TAMIS_LINE_BYTES, "one line");
 
-/* What a set has beside its table if it is shared. All that several threads use is atomic, or
- * behind a lock. */
+/* What a shared set has besides its table. Fields that several threads use are atomic, or protected
+ * by a lock. */
 typedef struct sharing {
-    const share_view   *view;  /* the one of now */
-    uint64_t            views; /* how many there were */
+    const share_view   *view;  /* the present one */
+    uint64_t            views; /* how many views there have been */
     share_stripe_state *stripes;
     uint64_t            n;     /* stripes */
-    uint64_t            attic; /* a lock for what all stripes share */
+    uint64_t            attic; /* a lock for memory that all stripes share */
 
-    /* Of states: the sweep of each table, and its version. */
+    /* For states: the sweep of each table, and its version. */
     uint64_t hand;
     sweep    sweeps[2];
 
-    /* Seldom counted, so for all stripes together. */
+    /* These change seldom, so there is one for all stripes. */
     uint64_t saturated[2], moved, aged, refused_adds, refused_removes, conflicts;
 } sharing;
 
@@ -95,28 +96,28 @@ typedef struct kind_sharing kind_sharing;
 struct kind_sharing {
     unsigned derived_words; /* of table->derived that its functions use */
 
-    /* 2^group_shift buckets are a group; the first number of a geometry says how many there are.
-     * NULL, or SHARE_ONE_GROUP: the table is one, and changes take turns. */
+    /* 2^group_shift buckets are a group; the first field of the geometry is the number of buckets.
+     * NULL, or SHARE_ONE_GROUP: the whole table is one group, and one change runs at a time. */
     unsigned (*group_shift)(const uint64_t *geometry);
 
-    /* A key that stays is found whatever others are changing at the time: so the kind's own
-     * functions are called, without a lock. They must be STRIPE_READER. */
+    /* A key that is not being changed is always found, even while other threads change the table.
+     * So the kind's own functions are called, without a lock. They must be STRIPE_READER. */
     bool reads_in_place;
 
-    /* Lookups of the kind come to an end and read nothing outside of the body, whatever others are
-     * writing into it. So they are made without a lock, and their answer counts if nothing was
-     * changed meanwhile. They must be STRIPE_READER. */
+    /* Lookups of the kind always end and read nothing outside of the body, even while other threads
+     * write to it. So they run without a lock, and their answer is valid if nothing has changed
+     * meanwhile. They must be STRIPE_READER. */
     bool reads_anything;
 
-    /* May a change of the key need what all groups share? Its stripe is locked. `more`: entries
-     * that may come. NULL: never. */
+    /* May a change of the key need memory that all groups share? Its stripe is locked. `more`: how
+     * many entries may be added. NULL: never. */
     bool (*needs_attic)(const tamis_table *table, uint64_t hash, unsigned more);
 
-    /* Copy what lookups of a key need. Others may be writing, and the copy may be torn. Returns
-     * whether the attic is needed, too. NULL: lookups lock their stripe. */
+    /* Copy the parts that a lookup of a key needs. Other threads may be writing, so the copy may be
+     * inconsistent. Returns whether the attic is needed, too. NULL: lookups lock their stripe. */
     bool (*copy)(share_copy *copy, uint64_t hash);
 
-    /* Optional, for speed: as those of tamis_kind. `has` comes with has_chunk. */
+    /* Optional, for speed: like those of tamis_kind. `has` comes with has_chunk. */
     bool (*has)(sharing *share, uint64_t hash);
     uint64_t (*has_chunk)(sharing *share, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(sharing *share, const uint64_t *hash, unsigned n);

@@ -1,17 +1,17 @@
-/* spec.c - from the user's spec to a request: check every value, fill in every default.
+/* spec.c - turn the user's spec into a request: check every value, fill in every default.
  *
- * Specs of sets and of states become the same `tamis_request`. Everything behind this file (the
- * planner, the kinds) sees only that.
+ * Specs of sets and of states become the same `tamis_request`. The planner and the kinds see only
+ * that.
  */
 #include "part.h"
 
 #define MIN_RATE 1e-12
 #define MAX_RATE 0.5
 #define MAX_COPIES (UINT64_C(1) << 32)
-#define MAX_STRUCT_BYTES 4096 /* a larger `size` is not one */
-#define DEFAULT_TURNOVERS 16  /* lifetime / capacity when keys come and go */
+#define MAX_STRUCT_BYTES 4096 /* a larger `size` is an error */
+#define DEFAULT_TURNOVERS 16  /* lifetime / capacity if keys are removed */
 #define DEFAULT_TIMER_BITS 2
-#define LIVES_TIMER_BITS 4 /* when values have timeouts of their own */
+#define LIVES_TIMER_BITS 4 /* if values have their own timeouts */
 
 /* ------------------------------------------------------------------ structs that grow */
 
@@ -60,7 +60,7 @@ static tamis_status check_size(const tamis_request *request, tamis_problem *prob
     return TAMIS_OK;
 }
 
-/* A set that grows has a rate to keep, and a size to begin with. */
+/* A set that grows needs an fpr and a capacity to start with. */
 static tamis_status check_growth(const tamis_request *request, tamis_problem *problem) {
     if (request->grow_to == 0) return TAMIS_OK;
     if (request->need.work.capacity == 0 || request->memory != 0) {
@@ -147,7 +147,7 @@ static tamis_status check_abilities(const tamis_spec *spec, tamis_problem *probl
     return TAMIS_OK;
 }
 
-/* What a spec says, not checked yet. */
+/* The contents of a spec, not checked yet. */
 static tamis_request request_of(const tamis_spec *spec) {
     bool const    is_counted = (spec->abilities & TAMIS_CAN_COUNT) != 0;
     tamis_request request = {
@@ -225,7 +225,7 @@ static tamis_status check_values(const tamis_states_spec *spec, tamis_problem *p
     return TAMIS_OK;
 }
 
-/* How keys age. A value's own timeout is rounded up to passes of the sweep. */
+/* Timers and timeouts. A value's own timeout is rounded up to whole passes of the sweep. */
 static sweep spec_sweep(const tamis_states_spec *spec) {
     unsigned const bits = spec->timeouts != NULL ? LIVES_TIMER_BITS : DEFAULT_TIMER_BITS;
     sweep          make = { .timeout = spec->timeout, .timer_bits = spec->timer_bits };

@@ -1,19 +1,20 @@
-/* split.c - a set becomes two parts, and two parts become one, without a key.
+/* split.c - split a set into two parts, and join two parts, without the keys.
  *
  * Idea
  * ----
- * `line` and `rank` know of a key its print, floor(h x F), and buckets are in the order of prints.
- * A half sees frac(2h) and has F / 2 prints and half of the buckets (part.c):
+ * All that `line` and `rank` store about a key is its print, floor(h x F), and buckets are in the
+ * order of prints. A half sees the hash frac(2h), and has F / 2 prints and half of the buckets
+ * (part.c):
  *
  *     prints      0 ........... F/2 ........... F
  *     becomes     first half    second half             print p, or p - F/2
  *
- * So each print moves to its half as it is, and back. The geometry of a half is that of the whole
- * with half of the buckets, but for fields that depend on the load (the attic of `line`, the
- * extensions of `rank`). A half needs a little more than half of these for the same overflow
- * probability. How much more is planned, from what both the whole and its halves know, so that
- * joining takes away just what splitting has added: in `line`, whose bytes depend on the contents
- * alone, the joined set has the bytes of the first one.
+ * So each print moves to its half unchanged, and back. The geometry of a half is that of the whole
+ * with half of the buckets, except for fields that depend on the load (the attic of `line`, the
+ * extensions of `rank`). For the same overflow probability, a half needs a little more than half of
+ * these. How much more is planned from facts that both the whole and its halves know. So joining
+ * removes exactly what splitting has added: in `line`, whose bytes depend only on the contents, the
+ * joined set has the same bytes as the original.
  */
 #include "grow.h"
 #include "part.h"
@@ -23,7 +24,7 @@
 
 /* ------------------------------------------------------------------ geometries */
 
-/* What a set is made of; in a step of growing, as of the stage that it goes to. */
+/* The choice that a set was made from; in a step of growing, for the stage that it grows to. */
 static tamis_choice choice_of(const tamis_set *set) {
     const struct growth *const growth = set->growth;
     tamis_choice               choice = tamis_choice_like(set);
@@ -48,7 +49,7 @@ static uint64_t half_of(uint64_t number, unsigned stage, bool is_second) {
     return (is_second ? first / 2 : first - first / 2) << stage;
 }
 
-/* The half as it follows from the whole, but for the fields that depend on the load. */
+/* The choice of a half, except for the fields that depend on the load. */
 static tamis_choice half_shape(const tamis_choice *whole, bool is_second) {
     tamis_choice half = *whole;
     half.geometry[0] /= 2;
@@ -59,8 +60,8 @@ static tamis_choice half_shape(const tamis_choice *whole, bool is_second) {
     return half;
 }
 
-/* Fields that depend on the load: what each half has more of than half of the whole. 0 where a
- * geometry is so full that it cannot be planned. */
+/* For each field that depends on the load: how much more each half has than half of the whole. 0 if
+ * a geometry is so full that it cannot be planned. */
 static void plan_extra(const tamis_choice *whole, uint64_t *ret_extra) {
     tamis_choice const half = half_shape(whole, false);
     tamis_choice       planned, planned_half;
@@ -74,7 +75,7 @@ static void plan_extra(const tamis_choice *whole, uint64_t *ret_extra) {
     }
 }
 
-/* Which fields depend on the load: they are NEED_FREE in ret_fixed. */
+/* Find the fields that depend on the load: they are NEED_FREE in ret_fixed. */
 static bool fixed_fields(const tamis_choice *choice, int doublings, uint64_t *ret_fixed) {
     memset(ret_fixed, 0, TAMIS_MAX_FIELDS * sizeof *ret_fixed);
     return choice->kind->growing->scale(choice->geometry, doublings, ret_fixed);
@@ -92,7 +93,7 @@ static tamis_choice half_choice(const tamis_choice *whole, bool is_second) {
     return half;
 }
 
-/* The reverse, for two halves that belong together. */
+/* The reverse: the choice of the whole set, from two halves that belong together. */
 static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *second) {
     bool const                is_later = second->stage > first->stage;
     const tamis_choice *const later = is_later ? second : first, *other = is_later ? first : second;
@@ -114,9 +115,9 @@ static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *
     return whole;
 }
 
-/* ------------------------------------------------------------------ prints on their way */
+/* ------------------------------------------------------------------ copying prints */
 
-/* Prints from..from+n-1 of a set are those from `to` on in the table. */
+/* Prints from..from+n-1 of a set become the prints from `to` on in the table. */
 typedef struct carrying {
     const tamis_kind *calls;
     tamis_table      *table;
@@ -132,8 +133,8 @@ static bool carry_print(void *context, uint64_t print, uint64_t copies) {
     return carry->status == TAMIS_OK;
 }
 
-/* Add n prints of a set, from `from` on, as those from `to` on. They go straight to the table: a
- * set that grows must not begin a step because of them. */
+/* Add n prints of a set, from `from` on, as prints from `to` on. They are added directly to the
+ * table, so that a set that grows does not begin a step because of them. */
 static tamis_status carry_prints(const tamis_set *set, uint64_t from, uint64_t n, tamis_set *made,
                                  uint64_t to) {
     carrying carry = { .calls = tamis_kind_calls(made->kind, made->table.geometry),
@@ -147,7 +148,7 @@ static tamis_status carry_prints(const tamis_set *set, uint64_t from, uint64_t n
     return carry.status;
 }
 
-/* More room for what depends on the load, for contents that are less even than planned. */
+/* Increase the fields that depend on the load, for contents that are less even than planned. */
 static void add_room(tamis_choice *choice) {
     uint64_t fixed[TAMIS_MAX_FIELDS];
     (void)fixed_fields(choice, 0, fixed);
@@ -159,7 +160,7 @@ static void add_room(tamis_choice *choice) {
 /* Fills an empty set from one or two others. */
 typedef tamis_status fill_set(tamis_set *made, const tamis_set *const *sources);
 
-/* Make a set of a choice and fill it: with more room, if it does not find enough. */
+/* Make a set and fill it. If there is not enough room, try again with more. */
 static tamis_status make_filled(tamis_choice choice, const tamis_set *const *sources,
                                 fill_set *fill, tamis_set **ret_set) {
     const tamis_set *const like = sources[0];
@@ -245,7 +246,7 @@ tamis_status tamis_split(const tamis_set *set, tamis_set **ret_first, tamis_set 
 /* ------------------------------------------------------------------ joining */
 
 /* Are these parts 2i and 2i + 1, in this order, of one set? At the stage of the later one they have
- * the same geometry, but for what depends on the load. */
+ * the same geometry, except for what depends on the load. */
 static bool are_halves(const tamis_set *first, const tamis_set *second, const tamis_choice *a,
                        const tamis_choice *b) {
     uint64_t const most = max_u64(a->stage, b->stage);

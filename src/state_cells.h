@@ -1,21 +1,21 @@
-/* state_cells.h - states for kinds that have one cell for one fingerprint (line, rank). In such a
- * kind no key is unknown: a fingerprint has a cell with a value, or none.
+/* state_cells.h - states for kinds with one cell per fingerprint (line, rank). In such a kind no
+ * value is unknown: a fingerprint has a cell with a value, or no cell.
  *
- * Such a kind can find the cell of a key, make one, and take it away. A field of the cell is the
+ * Such a kind can find the cell of a key, insert one, and erase it. A field of the cell is the
  * state of the key:
  *
  *     low bit                                high bit
  *     +----------------------+--------------------+
- *     | value                | timer              |      `bits` bits; without ageing no timer
+ *     | value                | timer              |      `bits` bits; no timer without a timeout
  *     +----------------------+--------------------+
  *
- * What put, get, move, touch and drop mean is written here, once for all of these kinds. So is what
- * is done with whole units of the sweep (a unit is a bucket) in kinds whose cells stay in their
- * unit: ageing, counting, merging. The functions are inlined into a kind with its own `state_cells`
- * in sight, so that no call is indirect.
+ * This file has put, get, move, touch and drop, once for all of these kinds. It also has the
+ * operations on whole units of the sweep (a unit is a bucket), for kinds whose cells stay in their
+ * unit: ageing, counting, merging. The functions are inlined into a kind with its own constant
+ * `state_cells`, so that no call is indirect.
  *
- * After TAMIS_OPEN_TRUST nobody has checked the body. A damaged value may then be larger than any
- * that the table has, so it is never used as an index before it is compared with table->values.
+ * After TAMIS_OPEN_TRUST the body has not been checked. A damaged value may then be larger than any
+ * value of the table, so it is compared with table->values before it is used as an index.
  */
 #ifndef TAMIS_STATE_CELLS_H
 #define TAMIS_STATE_CELLS_H
@@ -75,7 +75,7 @@ TAMIS_INLINE uint64_t state_older(const tamis_table *table, unsigned bits, uint6
 }
 
 /* For validate: no timer is longer than that of a cell that is touched now. Timers and the passes
- * that are owed to a unit are counted down together, so this holds at any time. */
+ * that a unit is owed are decremented together, so this always holds. */
 TAMIS_INLINE bool state_timer_is_possible(const tamis_table *table, unsigned bits, uint64_t unit,
                                           uint64_t field) {
     uint64_t const value = state_value(table, bits, field);
@@ -95,7 +95,8 @@ TAMIS_INLINE void state_count_aged(tamis_table *table, uint64_t value, uint64_t 
 
 /* ------------------------------------------------------------------ merging */
 
-/* A field of a unit in another table, as it would be in a unit of this one. */
+/* A field from another table, converted to this table: its timer depends on the position of the
+ * sweep. */
 TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
                                     const tamis_table *from, uint64_t from_unit, unsigned bits,
                                     uint64_t field) {
@@ -105,7 +106,7 @@ TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
     return value | timer << state_value_bits(into, bits);
 }
 
-/* Two fields of one key, both as of this table: keep the longer timer. _CONFLICT: the values
+/* Two fields of one key, both converted to this table: keep the longer timer. _CONFLICT: the values
  * differ. */
 TAMIS_INLINE tamis_status state_join(tamis_table *into, unsigned bits, uint64_t bit,
                                      uint64_t field) {
@@ -136,9 +137,9 @@ TAMIS_INLINE tamis_status state_cells_find(const state_cells *cells, const tamis
     return state_value(table, bits, field) == expected ? TAMIS_OK : TAMIS_ERR_CONFLICT;
 }
 
-/* A key that is not there is looked for twice, by find() and by insert(). Passing the result of
- * find() to insert() was tried and given up: puts of new keys became 0 to 15% faster in rank and no
- * faster in line, and puts of keys that are there slower: up to 25% in line, up to 15% in rank. */
+/* A new key is searched twice, by find() and by insert(). Passing the result of find() to insert()
+ * was tried and dropped: puts of new keys became 0 to 15% faster in rank and no faster in line, but
+ * puts of existing keys became slower: up to 25% in line, up to 15% in rank. */
 TAMIS_INLINE tamis_status state_cells_put(const state_cells *cells, tamis_table *table,
                                           unsigned bits, uint64_t hash, uint32_t value) {
     state_cell         cell;
@@ -157,7 +158,7 @@ TAMIS_INLINE tamis_status state_cells_move(const state_cells *cells, tamis_table
     return status;
 }
 
-/* Put it, or move it from any value. */
+/* Put the key, or move it from any value. */
 TAMIS_INLINE tamis_status state_cells_set(const state_cells *cells, tamis_table *table,
                                           unsigned bits, uint64_t hash, uint32_t value) {
     state_cell         cell;
@@ -186,8 +187,8 @@ TAMIS_INLINE tamis_status state_cells_drop(const state_cells *cells, tamis_table
     return status;
 }
 
-/* Do what a stepper has decided about a key that has a cell, whose field was `was`. Nothing is
- * written if nothing changes: a key that is stepped often has its value and its timer already. */
+/* Do what a stepper has decided for a key that has a cell, whose field was `was`. If nothing
+ * changes, nothing is written: a key that is stepped often already has its value and timer. */
 TAMIS_INLINE void state_cells_obey(const state_cells *cells, tamis_table *table, unsigned bits,
                                    uint64_t hash, const state_cell *cell, tamis_step decided,
                                    uint64_t was, uint32_t to) {
@@ -199,7 +200,7 @@ TAMIS_INLINE void state_cells_obey(const state_cells *cells, tamis_table *table,
         field_set(table->body, cell->bit, bits, field);
 }
 
-/* Get, decide and do, with one search for the cell. */
+/* Get the value, call the state machine, and do what it decides, with one search for the cell. */
 TAMIS_INLINE tamis_status state_cells_step(const state_cells *cells, tamis_table *table,
                                            unsigned bits, uint64_t hash,
                                            const kind_stepper *stepper, tamis_status *ret_was,
@@ -226,11 +227,11 @@ TAMIS_INLINE tamis_status state_cells_step(const state_cells *cells, tamis_table
 typedef struct state_list {
     unsigned n;
     uint64_t bit[STATE_LIST_MAX];   /* where their fields begin */
-    uint64_t print[STATE_LIST_MAX]; /* and their fingerprints, where they are asked for */
+    uint64_t print[STATE_LIST_MAX]; /* their fingerprints, if requested */
 } state_list;
 
-/* Kinds whose cells stay in their unit, which is the bucket fastrange(hash, units): what they have
- * beside state_cells. */
+/* For kinds whose cells stay in their unit, which is the bucket fastrange(hash, units): functions
+ * in addition to state_cells. */
 typedef struct state_units {
     void (*list)(const tamis_table *table, uint64_t unit, bool has_prints, state_list *ret_list);
     uint64_t (*prints)(const uint64_t *geometry); /* as in tamis_kind */
@@ -239,8 +240,8 @@ typedef struct state_units {
     tamis_status (*insert)(tamis_table *table, uint64_t hash, uint64_t field);
 } state_units;
 
-/* Count the timers of a listed unit down. The prints and values of cells whose time is over are
- * moved to the front of the list (a value takes the place of the bit); returns how many. */
+/* Decrement the timers of a listed unit. The prints and values of cells that time out are moved to
+ * the front of the list (a value replaces the bit); returns how many. */
 TAMIS_INLINE unsigned state_units_age(tamis_table *table, unsigned bits, state_list *list) {
     unsigned over = 0;
     for (unsigned i = 0; i < list->n; i++) {
@@ -289,7 +290,7 @@ TAMIS_INLINE void state_units_tally(const state_units *units, const tamis_table 
     }
 }
 
-/* Bring all states of `from` into a table of the same geometry. */
+/* Add all states of `from` to a table of the same geometry. */
 TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const state_cells *cells,
                                             tamis_table *into, const tamis_table *from,
                                             unsigned bits) {

@@ -1,30 +1,30 @@
-/* state_shared.h - what kinds of states have in common whose keys share cells.
+/* state_shared.h - code for the kinds of states whose keys share cells.
  *
- * In `state_bloom` and `state_direct` a key has k cells, and other keys may have some of them, too
- * (core/shared.h). The two differ in what the content of a cell says, and so in how a key is found.
- * The rest is here: the shape, the one function that changes a cell, the sweep, merging, checking.
+ * In `state_bloom` and `state_direct` a key has k cells, and other keys may use some of them, too
+ * (core/shared.h). The two kinds differ in the meaning of a cell, and so in how a key is found. All
+ * else is here: the shape, the one function that changes a cell, the sweep, merging, validation.
  *
  *     +-------+-----------------+------------------+
  *     | timer | counter         | code             |      a cell; any of the three may have no bits
  *     +-------+-----------------+------------------+
  *     |       |<----- content, 0 if empty -------->|
  *
- * Cells with counters are given back when all of their keys were dropped. Such a table takes every
- * put for a new key, which it counts, so that a drop can be counted down: a key that only seems to
- * be there, since all its cells are other keys', must not be taken for one that is put again, or
- * its drop would take those other keys out. A counter at its maximum sticks: it is not counted down
- * any more, only the sweep empties the cell.
+ * Cells with counters become free when all of their keys were dropped. Such a table counts every
+ * put as a new key, so that drops can be counted down. It cannot treat a put as a repeated put,
+ * even if the key seems to be in the table already: all its cells may belong to other keys, and
+ * then its drop would remove those other keys. A counter at its maximum is stuck: it is never
+ * decremented, and only the sweep empties the cell.
  *
- * Cells with timers go when the timer ends, whatever they count. So nobody can count the keys of
- * such a table: `table->keys` is the number of its cells that are in use, and the number of keys is
- * estimated from that. (Without timers it is the number of puts less the number of drops.)
+ * Cells with timers are emptied when the timer ends, whatever their count. So the keys of such a
+ * table cannot be counted: `table->keys` is the number of cells in use, and the number of keys is
+ * estimated from that. (Without timers it is the number of puts minus the number of drops.)
  *
  * Invariants (checked by state_shared_validate)
- *   I1  bits of the body beyond the m cells are zero;
+ *   I1  bits of the body after the m cells are zero;
  *   I2  a cell without content has no timer;
  *   I3  `saturated` is the number of counters at their maximum;
- *   I4  no timer runs longer than a fresh one;
- *   I5  in a table with timers, `keys` is the number of cells that are in use;
+ *   I4  no timer is longer than a new one;
+ *   I5  in a table with timers, `keys` is the number of cells in use;
  *   I6  the content of a cell is one that the kind can have made.
  */
 #ifndef TAMIS_STATE_SHARED_H
@@ -103,7 +103,8 @@ TAMIS_INLINE bool state_shared_is_stuck(const shared_shape *shape, uint64_t cont
     return shape->top != 0 && state_shared_count(shape, content) == shape->top;
 }
 
-/* Change a cell from `was` to `cell`. Nothing else changes one: I3 and I5 are kept here. */
+/* Change a cell from `was` to `cell`. No other function changes cells: I3 and I5 are maintained
+ * here. */
 TAMIS_INLINE void state_shared_write(tamis_table *table, uint64_t place, uint64_t was,
                                      uint64_t cell) {
     const shared_shape *const shape = state_shared_shape(table);
@@ -116,15 +117,16 @@ TAMIS_INLINE void state_shared_write(tamis_table *table, uint64_t place, uint64_
     shared_set(&shape->cells, table->body, place, cell);
 }
 
-/* A key has come or gone. With timers, its cells are counted instead. */
+/* A key was added or removed. With timers, its cells are counted instead. */
 TAMIS_INLINE void state_shared_count_key(tamis_table *table, int64_t change) {
     if (!state_shared_ages(table) && (change > 0 || table->keys != 0))
         table->keys += (uint64_t)change;
 }
 
-/* A key is put whose lookup returned `status`, and that has no other value. Is it counted as a new
- * key? Yes, in a table without timers. Yes, in one with timers and counters: a drop must find its
- * count. With timers and without counters, a key that seems to be there is refreshed instead. */
+/* A key is put; its lookup returned `status`, and it has no other value. Is it counted as a new
+ * key? Yes in a table without timers. Yes in a table with timers and counters: a later drop must
+ * find its count. With timers and without counters, a key that seems to be in the table is
+ * refreshed instead. */
 TAMIS_INLINE bool state_shared_is_new(const tamis_table *table, tamis_status status) {
     bool const is_counted = state_shared_shape(table)->top != 0;
     return is_counted || !state_shared_ages(table) || status == TAMIS_ERR_ABSENT;
@@ -132,7 +134,8 @@ TAMIS_INLINE bool state_shared_is_new(const tamis_table *table, tamis_status sta
 
 /* ------------------------------------------------------------------ ageing */
 
-/* The sweep visits all cells of a unit. Whose cells time out is not known: `aged` is unchanged. */
+/* The sweep visits all cells of a unit. It cannot know which keys time out, so `aged` does not
+ * change. */
 static __attribute__((unused)) void state_shared_sweep(tamis_table *table, uint64_t unit,
                                                        uint64_t *aged) {
     const shared_cells *const cells = &state_shared_shape(table)->cells;
@@ -152,8 +155,9 @@ state_shared_holds_values(const uint64_t *geometry, uint64_t values, unsigned ti
     return geometry[SHARED_VALUES] == values && geometry[SHARED_TIMER_BITS] == timer_bits;
 }
 
-/* How many keys are expected to leave so many cells in use: n keys leave a share of (1 - 1/m)^(kn)
- * of the cells empty. A table that has no empty cell is taken to have half of one. */
+/* The number of keys for which this many cells are expected to be in use: n keys leave a share of
+ * (1 - 1/m)^(kn) of the cells empty. A table without an empty cell is treated as if half a cell
+ * were empty. */
 TAMIS_INLINE double state_shared_estimate(const shared_cells *cells, uint64_t used) {
     double const m = (double)cells->n, share = fmin((double)used, m - 0.5) / m;
     return log1p(-share) / (cells->hashes * log1p(-1 / m));
@@ -171,7 +175,8 @@ static __attribute__((unused)) uint64_t state_shared_keys(const tamis_table *tab
 /* Combine the contents of two cells that are both in use. */
 typedef uint64_t state_shared_join(const shared_shape *shape, uint64_t a, uint64_t b);
 
-/* Put all that `from` holds. A cell that is in use in both keeps the younger timer. */
+/* Add all cells of `from`. A cell that is in use in both keeps the timer that was refreshed later.
+ * */
 TAMIS_INLINE void state_shared_merge(tamis_table *into, const tamis_table *from,
                                      state_shared_join *join) {
     const shared_shape *const shape = state_shared_shape(into);

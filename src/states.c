@@ -1,11 +1,11 @@
 /* states.c - the public functions of states: check the arguments, hash the key, call the kind.
  *
- * A table of states is the same handle as a set, with a kind that keeps a value for each key. Here
- * are the operations on one key; states_door.h says where the others are.
+ * A table of states has the same handle as a set, and a kind that stores a value for each key. This
+ * file has the operations on one key; states_door.h says where the others are.
  *
  * An operation on a key takes three hops (docs/trace.md follows them):
  *
- *     tamis_states_move()   here       may the table change, is there such a value? hash the key
+ *     tamis_states_move()   here       check that the table may change and the value exists, hash
  *     state_bloom_move()    the kind   find the key, once, and change what was found
  *     shared_read()         core/      which bits are where
  */
@@ -13,8 +13,8 @@
 
 /* ------------------------------------------------------------------ checks */
 
-/* What every change of one key checks. A call without `from` passes TAMIS_ANY_VALUE, one without
- * `to` passes 0: both are always right. */
+/* The checks of every change of one key. A call without `from` passes TAMIS_ANY_VALUE, and a call
+ * without `to` passes 0: both are always valid. */
 TAMIS_INLINE tamis_status states_check_values(const tamis_states *states, uint64_t from,
                                               uint64_t to) {
     tamis_status const status = states_check(states);

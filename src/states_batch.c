@@ -1,6 +1,6 @@
 /* states_batch.c - many keys in one call: the operations of states.c, and state machines.
  *
- * Keys are taken in chunks, in order, with the memory of the next chunk on its way (keys.h). The
+ * Keys are handled in chunks, in order; the memory of the next chunk is prefetched (keys.h). The
  * kind is called for each key, as in states.c.
  */
 #include "states_door.h"
@@ -38,7 +38,8 @@ TAMIS_INLINE uint64_t states_batch_from(const tamis_states_batch *batch, size_t 
 
 /* ------------------------------------------------------------------ memory ahead */
 
-/* Prefetch what kinds keep beside the place that `fetch` asked for (a value in another line). */
+/* Prefetch memory that kinds use besides the place that `fetch` prefetched (a value in another
+ * line). */
 static void states_fetch_values(const tamis_set *set, const uint64_t *hash, unsigned n,
                                 bool is_new) {
     if (n != 0 && set->states->fetch_values != NULL)

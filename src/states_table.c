@@ -105,7 +105,7 @@ tamis_status tamis_states_tally(const tamis_states *states, uint64_t *ret_counts
     return TAMIS_OK;
 }
 
-/* Double the buckets of a set until it has so many, and end its step. A set of a fixed size is
+/* Double the buckets of a set until it has this many, and end its step. A set of a fixed size is
  * taken as it is, or not at all. */
 static tamis_status bring_to(tamis_set *set, uint64_t buckets) {
     int doublings = 0;
@@ -115,7 +115,7 @@ static tamis_status bring_to(tamis_set *set, uint64_t buckets) {
     return set->growth != NULL ? tamis_grow_rebuild(set, doublings) : TAMIS_ERR_MISMATCH;
 }
 
-/* Merge a copy of one into a copy of the other, both with so many buckets. *ret_merged is it. */
+/* Merge a copy of one into a copy of the other, both with this many buckets. *ret_merged is it. */
 static tamis_status merge_at(const tamis_set *into, const tamis_set *from, uint64_t buckets,
                              tamis_set **ret_merged) {
     tamis_set   *copy = NULL, *other = NULL;

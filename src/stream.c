@@ -1,8 +1,8 @@
-/* stream.c - the header of a stream, written and read. See stream.h.
+/* stream.c - write and read the header of a stream. See stream.h.
  *
- * Reading trusts nothing. A header that passes has a list that fits into the bytes that are there,
- * so no field of it can make a reader ask for memory without end. (The table that the list goes
- * into may rightly be large: an empty set for many keys is a small stream.)
+ * Reading trusts nothing. If a header passes, its list fits into the bytes of the stream, so no
+ * field can make a reader allocate without limit. (The table for the list may be large, though: the
+ * stream of an empty set for many keys is small.)
  */
 #include "stream.h"
 
@@ -61,7 +61,7 @@ tamis_status tamis_stream_say(tamis_problem *problem, tamis_status status, uint6
     return status;
 }
 
-/* The fields of a header whose checksum is right. */
+/* The fields of a header whose checksum is correct. */
 static stream stream_decode(const uint8_t *h) {
     stream found = {
         .has_copies = (le32_load(h + STREAM_AT_FLAGS) & STREAM_HAS_COPIES) != 0,
@@ -105,9 +105,9 @@ static bool is_name(const char *kind) {
     return true;
 }
 
-/* Could a set have been sent like that? Each print that is listed and each chain takes a bit. */
+/* Are these numbers possible? Each listed print and each chain takes at least one bit. */
 static bool is_possible(const stream *found) {
-    uint64_t const bits = found->payload_bytes * 8; /* fits: so many bytes are there */
+    uint64_t const bits = found->payload_bytes * 8; /* no overflow: the bytes are there */
     if (found->prints == 0 || found->remainder_bits > STREAM_MAX_REMAINDER_BITS) return false;
     if (found->work.capacity < 1 || found->work.capacity > HANDLE_MAX_CAPACITY) return false;
     if (found->work.lifetime < found->work.capacity || !is_name(found->kind)) return false;
@@ -115,7 +115,7 @@ static bool is_possible(const stream *found) {
     return found->listed <= bits && stream_chains(found->prints, found->remainder_bits) <= bits;
 }
 
-/* Is it a stream, of a version that can be read, with a whole header? */
+/* Is this a stream of a version that can be read, with a complete header? */
 static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *problem) {
     if (n == 0) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, 0, "is empty");
     if (memcmp(bytes, STREAM_MAGIC, (size_t)min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
@@ -146,7 +146,7 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
     return TAMIS_OK;
 }
 
-/* Does it end where the header says, and is the checksum of all right? */
+/* Does the stream end where the header says, and is the total checksum correct? */
 static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *found,
                                 tamis_problem *problem) {
     uint64_t const end =

@@ -1,27 +1,27 @@
-/* stream.h - the stream that a set is sent as. docs/format.md is the specification.
+/* stream.h - the stream that tamis_send() writes. docs/format.md is the specification.
  *
  * Paper: the trimmed form of rank-indexed hashing (N. Hua et al., ICNP 2008, section V, Table V):
  * 1/lambda + r + 1 bits per key, for chains of lambda keys on average and remainders of r bits.
  *
  * Idea
  * ----
- * A kind that stores fingerprints knows nothing of a key but a number below F, its print. So a set
- * is a sorted list of prints, whatever the kind and its geometry. A stream is that list without the
- * empty places of the table. The list is cut into chains by the upper part of the prints: for each
- * chain in turn, a one and r bits for each of its prints, then a zero.
+ * All that a kind with fingerprints stores about a key is a number below F, its print. So a set is
+ * a sorted list of prints, whatever its kind and geometry. A stream is that list without the empty
+ * places of the table. The list is divided into chains by the upper part of the prints: for each
+ * chain, a one and r bits for each of its prints, then a zero.
  *
  *     prints 3, 5 and 17, in chains of 8 (r = 3):
  *
  *         1 011  1 101  0   0   1 001  0
  *         chain 0           1   chain 2
  *
- * That is one bit per key, one bit per chain, and the remainders: the paper's size without its
- * buckets. r is chosen to make the list shortest, and may differ from the table's. If copies are
- * sent, they follow each remainder in Elias' gamma code: one bit for a single copy.
+ * That is one bit per key, one bit per chain, and the remainders: the size in the paper, without
+ * buckets. r is chosen to make the list shortest, and may differ from that of the table. If copies
+ * are sent, they follow each remainder in Elias' gamma code: one bit for a single copy.
  *
  * A stream:   | header | checksum of the header | payload: the list | checksum of all |
  *
- * send.c writes it, receive.c reads it; stream.c has the header, in both directions.
+ * send.c writes it, receive.c reads it; stream.c writes and reads the header.
  */
 #ifndef TAMIS_STREAM_H
 #define TAMIS_STREAM_H
@@ -54,10 +54,10 @@ enum {
     STREAM_AT_GEOMETRY = 104
 };
 
-/* Of a set that grows, behind the geometry. */
+/* For a set that grows, after the geometry. */
 enum { STREAM_STAGE = 0, STREAM_STAGES = 4, STREAM_OVERFLOW = 8, STREAM_GROWTH_BYTES = 16 };
 
-/* Of a part of a set, behind that. */
+/* For a part of a set, after that. */
 enum { STREAM_PART_INDEX = 0, STREAM_PART_COUNT = 4, STREAM_PART_BYTES = 8 };
 
 #define STREAM_MAX_HEADER_BYTES \
@@ -66,7 +66,7 @@ enum { STREAM_PART_INDEX = 0, STREAM_PART_COUNT = 4, STREAM_PART_BYTES = 8 };
 /* Flags in STREAM_AT_FLAGS. A reader that does not know one of them refuses the stream. */
 enum { STREAM_HAS_COPIES = TAMIS_SEND_COPIES, STREAM_HAS_GROWTH = 2, STREAM_HAS_PART = 4 };
 
-/* What a stream says of itself. */
+/* The contents of a stream's header. */
 typedef struct stream {
     bool             has_copies;
     bool             grows;         /* then the next, as in grow.h */
@@ -85,7 +85,7 @@ typedef struct stream {
     uint64_t         geometry[TAMIS_MAX_FIELDS];
 } stream;
 
-/* Chains that F prints make with so many bits of remainder. */
+/* Chains that F prints make with this many bits of remainder. */
 TAMIS_INLINE uint64_t stream_chains(uint64_t prints, unsigned remainder_bits) {
     return ((prints - 1) >> remainder_bits) + 1;
 }
@@ -103,7 +103,7 @@ TAMIS_INLINE uint32_t stream_flags(const stream *sent) {
            (sent->part.parts != 0 ? STREAM_HAS_PART : 0u);
 }
 
-/* Can sets of this kind be sent? Its prints must be all that it knows of its keys. */
+/* Can sets of this kind be sent? The prints must be all that it stores about its keys. */
 TAMIS_INLINE bool stream_takes_kind(const tamis_kind *kind) {
     return kind->each != NULL && !kind->keeps_more_than_prints;
 }
@@ -116,7 +116,7 @@ void tamis_stream_write_header(const stream *sent, uint8_t *ret_header);
 tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *ret_stream,
                                       tamis_problem *problem);
 
-/* stream.c: "the stream ...", and the byte where that was found. Returns `status`. */
+/* stream.c: write the problem "the stream ... (byte N)". Returns `status`. */
 tamis_status tamis_stream_say(tamis_problem *problem, tamis_status status, uint64_t offset,
                               const char *text);
 

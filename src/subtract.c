@@ -1,25 +1,25 @@
-/* subtract.c - take all of one set out of another: the reverse of a merge.
+/* subtract.c - subtract one set from another: the reverse of a merge.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter":
  * counters that keys are added to can also be subtracted, table by table.
  *
- * Kinds whose merge adds counters subtract them, counter by counter, after a look at all of them:
- * if one cannot have been part of the other, nothing is changed. Kinds that store fingerprints
- * remove one copy for each copy in the other set. Whether all are there is known only at the end,
- * so it is done to a copy of the set. A kind that keeps more of a key than its print cannot:
- * by the print alone, it might take the wrong one of two keys.
+ * Kinds whose merge adds counters subtract them, counter by counter. All counters are checked
+ * first: if one of them cannot be subtracted, nothing is changed. Kinds that store fingerprints
+ * remove one copy for each copy in the other set. Only at the end is it known whether all copies
+ * were in the set, so this is done to a copy of the set. Kinds that store more about a key than its
+ * print cannot subtract: with the print alone, the wrong one of two keys might be removed.
  */
 #include "grow.h"
 #include "part.h"
 
-/* The set that prints are taken out of. */
+/* The set that prints are removed from. */
 typedef struct taking {
     tamis_set *from;
     uint64_t   prints;
 } taking;
 
-/* Take all copies of a print out. What is saturated stays; so a print that is saturated in the
- * other set must be saturated here, too. */
+/* Remove all copies of a print. Saturated prints stay; so a print that is saturated in the other
+ * set must be saturated in this set, too. */
 static bool take_print(void *context, uint64_t print, uint64_t copies) {
     const taking *const     out = context;
     const tamis_kind *const kind = part_inner_calls(out->from);

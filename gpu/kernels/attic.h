@@ -1,4 +1,4 @@
-/* attic.h - the attic after a change, made anew from a list of its words.
+/* attic.h - the attic after a change, rebuilt from a list of its words.
  *
  * Words stand in the order of (home, word, rest), each at the first place that is not before its
  * home and not taken by one before it (kinds/line/attic.h). In that order,

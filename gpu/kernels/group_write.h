@@ -49,7 +49,7 @@ TAMIS_INLINE bool G(write_indices)(lines_view lines, uint64_t first, G(group) * 
     return true;
 }
 
-/* The slots behind the first two, in words of eight. */
+/* The slots after the first two, in words of eight. */
 TAMIS_INLINE void G(write_slots)(lines_view lines, uint64_t first, const G(group) * group) {
     for (unsigned i = gpu_lane(); i < SHELF_BUCKETS * 6; i += GPU_WARP) {
         unsigned const line = i / 6, slot = 2 + i % 6 * 8;
@@ -69,7 +69,7 @@ TAMIS_INLINE unsigned G(tail_at)(const G(group) * group, unsigned i, unsigned *r
     return group->list_at[line * RUNS_CHAINS] + group->used[line] + (i - group->tail[line]);
 }
 
-/* The chain and byte of an item of a line: its chain is the last that does not begin behind it. */
+/* The chain and byte of an item of a line: its chain is the last that does not begin after it. */
 TAMIS_INLINE unsigned G(key_at)(lines_view lines, const G(group) * group, unsigned line,
                                 unsigned place) {
     const uint16_t *const at = group->list_at + line * RUNS_CHAINS;

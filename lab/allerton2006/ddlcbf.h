@@ -17,7 +17,7 @@
 /* ------------------------------------------------------------------ one length: a law
  *
  * Every bucket has the length that the most cells it ever had leave each. The share of buckets of a
- * subtable with so many cells now and so many at most follows equations like those of
+ * subtable with this many cells now and this many at most follows equations like those of
  * theory/fluid.h, from the filling on.
  */
 
@@ -31,7 +31,7 @@ typedef struct ddlcbf_peaks {
 void ddlcbf_filled(bool is_forced, ddlcbf_peaks *ret_peaks);
 void ddlcbf_churn(double steps, ddlcbf_peaks *peaks);
 
-/* Of all buckets, those that ever had so many and no more. */
+/* Of all buckets, those that ever had this many and no more. */
 double ddlcbf_peak_share(const ddlcbf_peaks *peaks, unsigned most);
 
 /* The false-positive rate, with the length that each peak leaves. */

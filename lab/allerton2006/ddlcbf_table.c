@@ -1,6 +1,6 @@
 /* ddlcbf_table.c - a dynamic d-left counting filter, written from the paper alone.
  *
- * A cell here is a (b, r) and as many of the bits behind it as its length says, none of it packed.
+ * A cell here is a (b, r) and as many of the bits after it as its length says, none of it packed.
  * Keys with the same (b, r) go to one bucket (III.A). When a length shrinks, cells that become
  * equal become one with a larger counter; so however full a bucket is, it can take a key whose (b,
  * r) it has. The paper also allows such keys to go to any bucket; that is an option here.
@@ -13,7 +13,7 @@
 #define RANGE_BITS 25
 
 typedef struct cell {
-    uint32_t print, more; /* (b, r); the bits behind it, those beyond the length 0 */
+    uint32_t print, more; /* (b, r); the bits after it, those beyond the length 0 */
     uint8_t  length, copies;
 } cell;
 
@@ -88,7 +88,7 @@ static void merge_equal(ddl_bucket *bucket) {
     }
 }
 
-/* ------------------------------------------------------------------ keys come and go */
+/* ------------------------------------------------------------------ adding and removing keys */
 
 /* Where (b, r) is already, or else the least loaded, the leftmost of several. */
 static ddl_bucket *choose(table *filter, uint32_t print) {

@@ -40,7 +40,7 @@ static double arrivals(double x[DLCBF_PAPER_TABLES][DDLCBF_TOP + 2], unsigned i,
  * during the life of a cell. */
 #define TWINS (DLCBF_PAPER_KEYS / DLCBF_PAPER_RANGE)
 
-/* How fast j cells get a key with the same (b, r) but other bits behind it: that key needs a cell
+/* How fast j cells get a key with the same (b, r) but other bits after it: that key needs a cell
  * of its own. */
 static double forced(unsigned j, unsigned length) {
     return j * TWINS * (1 - ldexp(1, (int)DDLCBF_LEAST - (int)length));

@@ -120,8 +120,8 @@ static tamis_set *make_dlbf(const dlbf_kind_config *config, lab_random *random) 
     return sets_make(&spec, random);
 }
 
-/* Add keys until so many cells are in use. Keys that are found already are passed over, since they
- * take no cell, and the law counts cells. With two subtables, one filter in fifty has a full
+/* Add keys until this many cells are in use. Keys that are found already are passed over, since
+ * they take no cell, and the law counts cells. With two subtables, one filter in fifty has a full
  * bucket; another key takes the place of a refused one. Returns how many keys were tried. */
 static uint64_t fill_cells(tamis_set *set, const key_source *keys, uint64_t cells) {
     uint64_t tried = 0;

@@ -34,7 +34,7 @@ static tamis_set *make(const dlcbf_config *config, lab_random *random) {
     return sets_make(&spec, random);
 }
 
-/* The cells of a bucket are 16 bits each; a cell of 0 is empty, and so are all cells behind it. */
+/* The cells of a bucket are 16 bits each; a cell of 0 is empty, and so are all cells after it. */
 static bool cell_is_used(const dlcbf_trial *trial, uint64_t bucket, unsigned cell) {
     uint64_t const at = (bucket * DLCBF_PAPER_CELLS + cell) * (DLCBF_PAPER_BITS + 2);
     return field_get(trial->set->table.body, at, DLCBF_PAPER_BITS + 2) != 0;

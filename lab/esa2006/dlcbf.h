@@ -53,9 +53,9 @@ typedef struct dlcbf_config {
 typedef struct dlcbf_outcome {
     uint64_t refused;                        /* adds that found all buckets full */
     uint64_t moved;                          /* cells that were moved */
-    uint64_t buckets[DLCBF_PAPER_CELLS + 1]; /* with at least so many cells used, at the end */
+    uint64_t buckets[DLCBF_PAPER_CELLS + 1]; /* with at least this many cells used, at the end */
     uint64_t last_full;                      /* times that the last subtable had a full bucket */
-    uint64_t rises[DLCBF_LEVELS];            /* adds that brought a fingerprint to so many copies */
+    uint64_t rises[DLCBF_LEVELS];            /* adds that gave a fingerprint this many copies */
     uint64_t hits_few, hits_more, hits;      /* of the queries */
     uint64_t unremoved, lost;                /* of keys that were there */
 } dlcbf_outcome;
@@ -77,7 +77,7 @@ typedef struct dlcbf_shape {
 
 typedef struct dlcbf_churn_outcome {
     uint64_t adds, refused;                /* after the warm-up */
-    uint64_t buckets[DLCBF_MAX_CELLS + 1]; /* with at least so many cells used, at the end */
+    uint64_t buckets[DLCBF_MAX_CELLS + 1]; /* with at least this many cells used, at the end */
     uint64_t hits;                         /* of the queries */
     uint64_t bits;                         /* of all buckets */
 } dlcbf_churn_outcome;

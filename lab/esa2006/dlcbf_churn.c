@@ -1,4 +1,4 @@
-/* dlcbf_churn.c - real d-left tables of any geometry in which keys come and go.
+/* dlcbf_churn.c - real d-left tables of any geometry in which keys are added and removed.
  *
  * dlcbf.c has the paper's own table. Here the geometry is a parameter, and three things are
  * measured: refused adds, loads of buckets, and false positives.

@@ -21,7 +21,7 @@
 #define CHANCE 2e-5 /* P[an add fails] in the tables that are made too full */
 #define SECTION_4 "ESA 2006, section 4"
 
-/* P[the next key finds all its buckets full], while keys come and go. */
+/* P[the next key finds all its buckets full], while keys are added and removed. */
 static double chance_full(double load, unsigned cells) {
     fluid law;
     tamis_fluid_churn(DLCBF_PAPER_TABLES, load, INFINITY, &law);

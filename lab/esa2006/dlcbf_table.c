@@ -180,7 +180,7 @@ static void record_rises(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
                            .reason = "the number of rare events is Poisson" });
 }
 
-/* P[any of the fingerprints ever has so many copies] in a trial. */
+/* P[any of the fingerprints ever has this many copies] in a trial. */
 static double ever_copies(unsigned copies) {
     places const table = prints_as_places(DLCBF_PAPER_RANGE);
     return -expm1(table.m * log1p(-theory_ever_reaches(&table, copies, DLCBF_PAPER_STEPS)));

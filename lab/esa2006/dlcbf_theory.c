@@ -1,4 +1,4 @@
-/* dlcbf_theory.c - loads and overflows of d-left tables in which keys come and go. */
+/* dlcbf_theory.c - loads and overflows of d-left tables in which keys are added and removed. */
 #include "dlcbf.h"
 
 #include <math.h>

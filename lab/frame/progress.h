@@ -12,7 +12,7 @@
 
 typedef struct progress {
     bool            is_shown, is_full;
-    unsigned        jobs, index, n; /* this experiment, of so many */
+    unsigned        jobs, index, n; /* this experiment, of this many */
     const char     *id;
     double          begun, began_this, drawn; /* times */
     double          before, all;              /* what experiments cost: done, and all of them */

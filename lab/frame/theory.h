@@ -28,8 +28,8 @@ rate_law theory_bloom_rate(const places *table);
 /* For any size: the standard deviation by the share of marked places, k p^(k-1) sd[X]. */
 double theory_bloom_deviation(const places *table);
 
-/* The standard error of a rate that is measured with so many filters, and so many queries of each.
- * Filters differ from each other, and each query adds sampling error. */
+/* The standard error of a rate that is measured with this many filters, and this many queries of
+ * each. Filters differ from each other, and each query adds sampling error. */
 double theory_rate_sigma(double rate, double deviation, double filters, double queries);
 
 /* ------------------------------------------------------------------ counters under churn */

@@ -65,7 +65,7 @@ double rank_body_bits(const rank_table *table);
 /* P_o by section IV, for a table that is filled once and never changed. */
 double rank_filling_overflow(const rank_table *table, double keys);
 
-/* How many fingerprints there are, B L 2^r; and the rate of a table with so many keys. */
+/* How many fingerprints there are, B L 2^r; and the rate of a table with this many keys. */
 double rank_fingerprints(const rank_table *table);
 double rank_table_rate(const rank_table *table, double keys);
 

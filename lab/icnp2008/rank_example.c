@@ -1,7 +1,7 @@
 /* rank_example.c - Figure 3: the seven fingerprints of one bucket, in a table of the library.
  *
  * The bucket has L = 8 chains and Z = 12 cells. Chain 7 has three fingerprints, the last of which
- * is looked for; another chain before it has two, one more before and one behind it have one each.
+ * is looked for; another chain before it has two, one more before and one after it have one each.
  * Which two of the first six chains these are is only in the drawing: here they are 2 and 4.
  *
  *     base index I0      0 1 0 1 0 0 1 1

@@ -109,7 +109,7 @@ static lab_sample measure(const lab_run *run, const overflow_row *row, lab_trial
     return sample;
 }
 
-/* The library's bound, for a filling and so many adds after it. */
+/* The library's bound, for a filling and this many adds after it. */
 static double bound(const rank_crowd *crowd, double adds) {
     double const buckets = crowd->buckets, keys = crowd->keys, cells = crowd->cells;
     double const j = crowd->extensions, lifetime = keys + adds;

@@ -123,7 +123,7 @@ double bloom_uncompressed_bits(double fpr, double packed) {
 typedef struct search {
     const rank_wish *wish;
     double           cells;                /* in use at capacity */
-    double           pool[MOST_CELLS + 1]; /* the least J for so many cells; below 0: not yet */
+    double           pool[MOST_CELLS + 1]; /* the least J for this many cells; below 0: not yet */
     rank_table       best;
     double           bits;
 } search;
@@ -132,7 +132,7 @@ static double pool_overflow(const search *s, double buckets, unsigned cells, dou
     return tamis_rank_pool_overflow(buckets, s->cells, s->wish->lifetime, cells, extensions);
 }
 
-/* The fewest extensions that buckets of so many cells overflow with this probability. */
+/* The fewest extensions that buckets of this many cells overflow with this probability. */
 static double pool_for(const search *s, double buckets, unsigned cells, double budget) {
     double const mean = s->cells / buckets;
     double       low = floor(buckets * tamis_poisson_tail(mean, cells + 1)) - 1, high = buckets;
@@ -265,7 +265,7 @@ static void add_bucket(const rank_crowd *crowd, const crowd_law *from, crowd_law
     }
 }
 
-/* After so many buckets. The caller frees `at`. */
+/* After this many buckets. The caller frees `at`. */
 static crowd_law crowd_of(const rank_crowd *crowd, unsigned buckets) {
     size_t const size = (crowd->extensions + 1) * ((size_t)crowd->keys + 1);
     crowd_law    now = { crowd->extensions, crowd->keys, lab_allocate(size, sizeof(double)) };

@@ -1,7 +1,7 @@
 /* overflow.c - what happens beyond capacity: adds that are refused, entries that saturate.
  *
  * Small sets are filled until the first add is refused, many of them. The figure has the kind's own
- * forecast for so many keys beside it. At capacity both are 10^-10 or less.
+ * forecast for this many keys beside it. At capacity both are 10^-10 or less.
  */
 #include "kinds.h"
 

@@ -1,5 +1,5 @@
 /* rates.c - the false-positive rate that every kind states, compared with its sets: while they are
- * filled, and as keys come and go.
+ * filled, and as keys are added and removed.
  *
  * The measured value is a set's own rate, which follows from its contents and has no sampling
  * error. At the end, queries test the hashing, too.

@@ -67,7 +67,7 @@ static const uint64_t *next_timeouts(char **rest, uint64_t values, uint64_t *tim
     return timeouts;
 }
 
-/* A table of states is a set behind another door. */
+/* A table of states is a set with other public functions. */
 static tamis_set *make_states(char *line) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     tamis_seed        seed = { 1, 2 };

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* P[none of so many keys hits a cell]. */
+/* P[none of this many keys hits a cell]. */
 static double mix_missed(const sbf_mix *mix, double keys) {
     return exp(mix->k * keys * log1p(-1 / mix->m));
 }

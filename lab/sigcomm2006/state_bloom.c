@@ -5,8 +5,8 @@
  * full that much is unknown. Each formula is compared with tables. The formulas also consider
  * places of a key that coincide, which matters by less than a standard error.
  *
- * The paper leaves open what happens when keys come and go. Cells that say "don't know" remain so,
- * and the formulas no longer hold. The library's plan has a formula for that.
+ * The paper leaves open what happens when keys are added and removed. Cells that say "don't know"
+ * remain so, and the formulas no longer hold. The library's plan has a formula for that.
  */
 #include "mix.h"
 #include "sigcomm2006.h"

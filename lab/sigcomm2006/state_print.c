@@ -1,5 +1,5 @@
-/* state_print.c - states beside fingerprints in d-left tables: overflow when keys come and go,
- * false positives, and the effect of the permutations.
+/* state_print.c - states beside fingerprints in d-left tables: overflow when keys are added and
+ * removed, false positives, and the effect of the permutations.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, sections 3.4 and
@@ -39,7 +39,7 @@ typedef struct acsm_config {
 
 typedef struct acsm_outcome {
     uint64_t refused;         /* puts that found all buckets full, after the warm-up */
-    uint64_t buckets[LEVELS]; /* with at least so many keys, at the end */
+    uint64_t buckets[LEVELS]; /* with at least this many keys, at the end */
     uint64_t unknown;         /* of the keys that are there, at the end */
     uint64_t unknown_moved;   /* the same, when each was moved once more */
     uint64_t stuck;           /* drops that were refused in the whole trial */
@@ -275,7 +275,7 @@ typedef struct share_row {
     double      exact;
 } share_row;
 
-/* The share of buckets with so many keys, or where they are few, how many there are. */
+/* The share of buckets with this many keys, or where they are few, how many there are. */
 static void record_share(lab_run *run, const acsm_outcome *outcomes, uint64_t n,
                          const share_row *row) {
     lab_sample   sample = { 0 };
@@ -387,7 +387,7 @@ static void pairs_go_on(const fluid *law, unsigned i, double comes, double goes,
     pairs->count -= 2 * goes * was.count;
 }
 
-/* The share of unknown keys at a load of 4, of prints of which there are so many. */
+/* The share of unknown keys at a load of 4, of prints of which there are this many. */
 static double unknown_share(bool is_churned, double prints) {
     pair_law laws[TABLES] = { { .u = { 1 } }, { .u = { 1 } }, { .u = { 1 } } };
     double   pairs = 0;
@@ -491,8 +491,8 @@ static void record_rates(lab_run *run, bool is_permuted) {
                                 .reason = "arithmetic; buckets are whole bytes" });
 }
 
-/* When keys come and go: those that are unknown when they should go stay. They are so few that the
- * others hardly notice. */
+/* When keys are added and removed: those that are unknown when they should go stay. They are so few
+ * that the others hardly notice. */
 static void record_churn(lab_run *run, bool is_permuted) {
     const char *const   name = is_permuted ? "permuted" : "apart";
     acsm_config const   config = { .load = 4,

@@ -1,9 +1,9 @@
 /* timers.c - keys that are not dropped and go by their age: sections 3.3 and 3.4.
  *
- * So many keys come in each tick, and none is heard of again. A sweep goes round the table n times
- * in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and takes out what was silent for
- * T. So a key stays for T and, until the sweep comes by, for up to T / n more. If it came at any
- * time since the last sweep that would be T (1 + 1 / 2n) on average.
+ * This many keys come in each tick, and none is heard of again. A sweep goes round the table n
+ * times in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and takes out what was silent
+ * for T. So a key stays for T and, until the sweep comes by, for up to T / n more. If it came at
+ * any time since the last sweep that would be T (1 + 1 / 2n) on average.
  *
  * Fingerprints (3.4): the table has to hold the keys of that time, and they are more. A bucket that
  * was just swept has fewer keys than others, so new ones go there, and these stay longest. For how
@@ -295,7 +295,7 @@ void fcf_timers_run(lab_run *run) {
 #define SBF_K 4
 #define SBF_CELLS (20 * SBF_PER_TICK * TIMEOUT)
 
-/* (1 - 1/m)^(k keys): that so many keys miss a cell. */
+/* (1 - 1/m)^(k keys): that this many keys miss a cell. */
 static double missed_by(double keys) {
     return exp(SBF_K * keys * log1p(-1.0 / SBF_CELLS));
 }

@@ -106,7 +106,7 @@ static spectral_samples take_samples(const lab_run *run, const char *stream,
 
 /* ------------------------------------------------------------------ rows */
 
-/* The fewest counters of so many bits that meet the rate of table I. */
+/* The fewest counters of this many bits that meet the rate of table I. */
 static spectral_config smallest(unsigned bits) {
     uint64_t places = 0;
     unsigned k = 0;

@@ -44,7 +44,7 @@ static const scheme figure_6[] = {
     { "d16", "L = 16", 9, { VI_VI, N, { 0, 0, 0, 9, VI_D(16), 0 } } },
 };
 
-/* A filter with so many bits per key, and the best k. */
+/* A filter with this many bits per key, and the best k. */
 static vi_config with_bits(const scheme *s, unsigned per_key) {
     vi_config config = s->config;
     config.g[0] = (uint64_t)N * per_key / s->bits;

@@ -8,7 +8,7 @@
  * A cell that is 0 is empty. The used cells of a bucket come first, in any order.
  *
  * A word is loaded from the byte in which its first cell begins, so up to 7 bits before that cell
- * are in it; it has as many whole cells as fit behind them. All of them are compared at once
+ * are in it; it has as many whole cells as fit after them. All of them are compared at once
  * (core/lanes.h). Nothing outside of a bucket of 8 bytes or more is read: that might be another
  * cache line.
  */

@@ -31,7 +31,7 @@ TAMIS_INLINE bool checked_round_up(uint64_t a, uint64_t step, uint64_t *ret_roun
     return true;
 }
 
-/* Bytes for `count` fields of `bits` bits, and `pad_bytes` behind them, in whole cache lines: the
+/* Bytes for `count` fields of `bits` bits, and `pad_bytes` after them, in whole cache lines: the
  * size of a body. */
 TAMIS_INLINE bool checked_body_bytes(uint64_t count, uint64_t bits, uint64_t pad_bytes,
                                      uint64_t *ret_bytes) {

@@ -10,7 +10,7 @@
  * touches a cache line that the field is not in. A field that straddles two words is read by the
  * unaligned word at its first byte: it begins at most 7 bits into that word, and 7 + 57 is 64. Such
  * a word may reach beyond the field, so a body that is read to its last bit needs FIELD_PAD_BYTES
- * behind it.
+ * after it.
  */
 #ifndef TAMIS_CORE_FIELD_H
 #define TAMIS_CORE_FIELD_H

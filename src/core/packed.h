@@ -1,7 +1,7 @@
 /* packed.h - arrays of k-bit fields, 1 <= k <= 56, without gaps.
  *
  * Field i has the bits i*k to i*k+k-1 of the body, counted from the lowest bit of its first byte.
- * field.h says how a field is read, and why an array needs PACKED_PAD_BYTES behind it.
+ * field.h says how a field is read, and why an array needs PACKED_PAD_BYTES after it.
  */
 #ifndef TAMIS_CORE_PACKED_H
 #define TAMIS_CORE_PACKED_H

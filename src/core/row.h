@@ -17,7 +17,7 @@
 
 #define ROW_MAX_WIDTH LANES_BITS
 
-/* n fields of `width` bits, the first at bit `at` of a bucket of so many bytes. */
+/* n fields of `width` bits, the first at bit `at` of a bucket of this many bytes. */
 typedef struct row {
     unsigned bytes, at, n, width;
 } row;

@@ -82,7 +82,7 @@ TAMIS_INLINE bool sectors_gaps_are_zero(const sectors *layout, const uint8_t *bo
 
 /* ------------------------------------------------------------------ making the layout */
 
-/* Bytes of a body, with pad_bytes behind the last counter. False if the counters of a blocked table
+/* Bytes of a body, with pad_bytes after the last counter. False if the counters of a blocked table
  * do not fill whole lines, if a line has fewer counters than sectors, or if the size overflows. */
 TAMIS_INLINE bool sectors_body_bytes(uint64_t counters, uint64_t bits, uint64_t n, bool is_blocked,
                                      uint64_t pad_bytes, uint64_t *ret_bytes) {

@@ -117,7 +117,7 @@ TAMIS_INLINE uint64_t shared_units(const shared_cells *cells) {
     return shared_unit(cells, cells->n - 1) + 1;
 }
 
-/* The place behind the last cell of a unit. */
+/* The place after the last cell of a unit. */
 TAMIS_INLINE uint64_t shared_unit_end(const shared_cells *cells, uint64_t unit) {
     return min_u64((unit + 1) << cells->unit_shift, cells->n);
 }

@@ -32,8 +32,8 @@ blocked_sizes tamis_blocked_sizes(uint64_t per_line, uint64_t n, uint64_t asked)
 
 /* ------------------------------------------------------------------ the rate */
 
-/* Tables that differ in the number of lines only. What a line with so many keys lets pass does not
- * depend on how many lines there are, so it is kept; negative: not known yet. */
+/* Tables that differ in the number of lines only. What a line with this many keys lets pass does
+ * not depend on how many lines there are, so it is kept; negative: not known yet. */
 #define KNOWN_KEYS 512
 
 typedef struct line_family {
@@ -42,7 +42,7 @@ typedef struct line_family {
     double       *passes; /* by keys, up to KNOWN_KEYS; NULL: nothing is kept */
 } line_family;
 
-/* P[an absent key finds all its places marked], in a line with so many keys. Each sector is a
+/* P[an absent key finds all its places marked], in a line with this many keys. Each sector is a
  * Bloom filter of its own with one hash, and the sectors are independent of each other. */
 static double line_passes(const blocked_sizes *sizes, double keys) {
     double const least = sizes->least;
@@ -59,7 +59,7 @@ static double line_passes_known(const void *context, double keys) {
     return *known;
 }
 
-/* The rate of a table of so many lines; context: a line_family. */
+/* The rate of a table of this many lines; context: a line_family. */
 static double rate_with(const void *context, double lines) {
     const line_family *const family = context;
     double const             n = family->n, whole = fmax(1, floor(lines));

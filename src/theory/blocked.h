@@ -11,10 +11,10 @@
 
 #include "core/sectors.h"
 
-/* A quantity of a line with so many keys. */
+/* A quantity of a line with this many keys. */
 typedef double blocked_quantity(const void *context, double keys);
 
-/* Its mean over all lines, when n keys are in so many lines. */
+/* Its mean over all lines, when n keys are in this many lines. */
 double tamis_blocked_mean(double lines, double n, blocked_quantity *quantity, const void *context);
 
 /* The sizes of the first `asked` of n sectors in a line. They differ by at most one counter. */
@@ -33,7 +33,7 @@ double tamis_blocked_fpr(uint64_t per_line, uint64_t k, double lines, double n);
 /* The fewest lines that meet the rate; `most` lines meet it. */
 double tamis_blocked_lines(uint64_t per_line, uint64_t k, double fpr, double n, double most);
 
-/* No table has so many lines: a double holds every number of places up to there. */
+/* No table has this many lines: a double holds every number of places up to there. */
 #define BLOCKED_MAX_LINES (0x1p53 / SECTORS_LINE_BITS)
 
 #endif

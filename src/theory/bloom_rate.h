@@ -24,7 +24,7 @@ double tamis_bloom_fill(double places, double k, double n);
 double tamis_bloom_fpr(double places, unsigned k, double n);
 
 /* How many different keys were added, estimated from the places that they have marked: the n for
- * which so many marked places are expected. If all are marked, a lower bound. */
+ * which this many marked places are expected. If all are marked, a lower bound. */
 double tamis_bloom_distinct(double places, double k, double marked);
 
 /* The k that makes the fpr smallest for m places and n keys. */
@@ -42,8 +42,8 @@ bool tamis_bloom_smallest(double fpr, double n, uint64_t *ret_places, unsigned *
  * places. If both are fixed, or if the fpr is 0 and the places are fixed, any rate is accepted. */
 bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k);
 
-/* Cache lines that a lookup touches on average, in a body of so many lines: a present key asks all
- * k places, an absent key asks until the first place that is not marked. */
+/* Cache lines that a lookup touches on average, in a body of this many lines: a present key asks
+ * all k places, an absent key asks until the first place that is not marked. */
 double tamis_bloom_lines_present(double lines, unsigned k);
 double tamis_bloom_lines_absent(double lines, unsigned k, double fill);
 

@@ -1,6 +1,6 @@
 /* crossing.h - where a falling rate crosses its limit, in few evaluations.
  *
- * A search for the smallest table asks "do so many counters meet the rate?" again and again, and
+ * A search for the smallest table asks "do this many counters meet the rate?" again and again, and
  * each answer costs microseconds. Bisection to 1 in 10^5 asks 17 times. A rate is smooth, so that
  * the straight line between two points of its logarithm tells nearly where it crosses the limit: 5
  * or 6 questions are enough.

@@ -7,7 +7,7 @@
  *                  stop when that load is GOOD_LOAD: longer prints only make cells larger
  *     cells        small: the fewest that this load takes, then one cell less at a lower load
  *                  fast: as many as fill buckets of 16, 32 and 64 bytes
- *     load         the largest at which so many cells overflow rarely enough
+ *     load         the largest at which this many cells overflow rarely enough
  *
  * The fewest bytes win, and the first of several. If speed is preferred and no bucket of 16, 32 or
  * 64 bytes does it (with fields that are fixed), the search is done again without that.
@@ -62,7 +62,7 @@ static double mean_load(const uint64_t *g, double n) {
     return n / ((double)g[DLEFT_TABLES] * (double)g[DLEFT_BUCKETS]);
 }
 
-/* The fluid law of a table with so many buckets that n keys make this load. */
+/* The fluid law of a table with this many buckets that n keys make this load. */
 static void make_law(const uint64_t *g, bool is_churned, double n, double load, fluid *ret_law) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES];
     tamis_fluid_law(tables, is_churned, load, n / (load * tables), ret_law);
@@ -126,7 +126,8 @@ static void try_load(dleft_search *search, uint64_t *g, double load) {
 
 /* ------------------------------------------------------------------ cells and loads */
 
-/* So many cells, in buckets of so many bytes (0: as few as they take), unless these are fixed. */
+/* Try this many cells, in buckets of this many bytes (0: as few as they take), unless these are
+ * fixed. */
 static void set_cells(const dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes) {
     uint64_t const fixed = search->fixed[DLEFT_BUCKET_BYTES];
     g[DLEFT_CELLS] = cells < DLEFT_MAX_CELLS ? cells : DLEFT_MAX_CELLS;
@@ -165,7 +166,7 @@ static bool can_be_smaller(const dleft_search *search, const uint64_t *g, double
     return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= search->chance;
 }
 
-/* So many cells, in buckets as full as overflow and the rate (`most`) allow. */
+/* This many cells, in buckets as full as overflow and the rate (`most`) allow. */
 static void try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes,
                       double most) {
     if (cells < 1) return;

@@ -62,7 +62,7 @@ void tamis_dleft_law(const uint64_t *geometry, bool is_churned, double n, fluid 
  * need says of the same thing. */
 typedef struct dleft_rules {
     double   keys;       /* that must find a cell: the capacity, and what a kind stores besides */
-    double   fpr;        /* with so many keys; 0: only the fixed fields count */
+    double   fpr;        /* with this many keys; 0: only the fixed fields count */
     double   overflow;   /* the part of it that full buckets may take */
     bool     is_churned; /* keys are removed, too */
     uint64_t most_print_bits;

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <string.h>
 
-#define FEW_ENTRIES 4096 /* up to so many, the whole product is computed */
-#define TINY_TABLE 64    /* up to so many entries, any number of probes may meet in one of them */
+#define FEW_ENTRIES 4096 /* up to this many, the whole product is computed */
+#define TINY_TABLE 64    /* up to this many entries, any number of probes may meet in one of them */
 #define FEW_PROBES 8     /* in larger tables, more than that do not meet in one entry */
 #define LOG_TERMS 3      /* of the logarithm, in a table of more than FEW_ENTRIES */
-#define NEVER 1e-40      /* chances below it, and all behind them, change no digit of a sum */
+#define NEVER 1e-40      /* chances below it, and all after them, change no digit of a sum */
 
 /* ------------------------------------------------------------------ a table as it is */
 

@@ -33,7 +33,7 @@
 typedef struct meet {
     double   m;      /* entries */
     unsigned k;      /* probes of a stranger, at most */
-    unsigned depth;  /* up to so many probes in one entry are considered */
+    unsigned depth;  /* up to this many probes in one entry are considered */
     bool     is_few; /* few entries: the series is the product; else its logarithm */
     double   series[MEET_MAX_K + 1]; /* coefficients in x k/m, which keeps them within range */
 } meet;

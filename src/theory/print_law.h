@@ -20,7 +20,7 @@ double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double 
 /* An estimate of the number of different keys, from the number of prints in use. */
 double tamis_prints_distinct(uint64_t prints, uint64_t stored);
 
-/* Bits of a field that holds one of so many values and a timer. */
+/* Bits of a field that holds one of this many values and a timer. */
 unsigned tamis_prints_value_bits(uint64_t values, unsigned timer_bits);
 
 #endif

@@ -44,7 +44,7 @@ static void search_law(const shared_search *search, const uint64_t *g, shared_fo
     search->rules->law(g, (double)work->capacity, (double)work->lifetime, ret);
 }
 
-/* Would so many cells meet the need? A rate of 0 is none. */
+/* Would this many cells meet the need? A rate of 0 is none. */
 static bool meets(const shared_search *search, const uint64_t *g, double cells) {
     const tamis_need *const need = search->need;
     uint64_t                at[SHARED_FIELDS];
@@ -100,7 +100,7 @@ static uint64_t fill_lines(uint64_t cells, unsigned bits) {
     return (bytes - PACKED_PAD_BYTES) * 8 / bits;
 }
 
-/* Any number of cells, k and counters, but for what is fixed of the last two. */
+/* Any number of cells, k and counters, except for what is fixed of the last two. */
 static bool choose_size(const shared_search *search, uint64_t *g) {
     const shared_rules *const rules = search->rules;
     uint64_t const            k_fixed = g[SHARED_HASHES], bits_fixed = g[SHARED_COUNTER_BITS];

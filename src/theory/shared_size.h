@@ -59,7 +59,7 @@ typedef struct shared_rules {
  * contradicts the need. */
 bool tamis_shared_choose(const tamis_need *need, const shared_rules *rules, uint64_t *g);
 
-/* Is it a geometry at all, whose cells have so many bits? Returns the bytes of its body. */
+/* Is it a geometry at all, whose cells have this many bits? Returns the bytes of its body. */
 bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes);
 
 #endif

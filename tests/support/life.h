@@ -58,7 +58,7 @@ const char *life_drop(life *l, uint64_t i);
 const char *life_get(life *l, uint64_t i);
 const char *life_tick(life *l, uint64_t ticks);
 
-/* n random operations; keys come and go around a level of `share` of the capacity. */
+/* n random operations; keys are added and removed around a level of `share` of the capacity. */
 const char *life_run(life *l, uint64_t n, double share);
 
 /* Look up all keys, and compare the whole table with the account. */

@@ -4,7 +4,7 @@
 
 #include "need.h"
 
-/* n different keys at a time, one copy of each, and so many in all. */
+/* n different keys at a time, one copy of each, and this many in all. */
 static inline tamis_workload work_of(double n, double lifetime) {
     return (tamis_workload){ (uint64_t)n, 1, (uint64_t)lifetime };
 }

@@ -168,7 +168,7 @@ static inline void check_law(const char *kind, const uint64_t *g, uint64_t opera
 
 /* ------------------------------------------------------------------ churn */
 
-/* n keys, that all have been replaced so many times less one; with each that comes, some move. */
+/* n keys, that all have been replaced this many times less one; with each that comes, some move. */
 typedef struct churn {
     const uint64_t *g;
     uint64_t        n, turnovers, moves;

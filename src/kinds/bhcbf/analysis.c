@@ -55,8 +55,8 @@ static unsigned last_hits(const pairs *layout) {
     return (unsigned)min_u64(bits_low(layout->count_bits), room);
 }
 
-/* Which sums of j keys fit the bits of an entry: those from `first` to `last`, but for one of them
- * that would look like the mark (pairs.h). None if last < first. */
+/* Which sums of j keys fit the bits of an entry: those from `first` to `last`, except for one of
+ * them that would look like the mark (pairs.h). None if last < first. */
 typedef struct fitting {
     int64_t first, last, like_mark;
 } fitting;

@@ -69,8 +69,8 @@ pairs tamis_bh_pairs(const uint64_t *geometry);
  * enough, and at a rate of 0.1% fewer than one key in 10^8 have none. */
 #define BH_OTHERS 6
 
-/* The highest count that is exact in a full table: so many copies of any key, and BH_OTHERS of any
- * other, fit an entry. */
+/* The highest count that is exact in a full table: this many copies of any key, and BH_OTHERS of
+ * any other, fit an entry. */
 uint64_t tamis_bh_count_to(const uint64_t *geometry);
 
 /* ------------------------------------------------------------------ one entry */

@@ -21,9 +21,9 @@
  *
  * Saturation, and the centred counter c3: see pairs.h.
  *
- * Several places of a key may fall on the same entry. They are one step then: so many keys, and the
- * sum of their numbers. A lookup asks place by place, which excludes nearly all absent keys, and
- * asks by steps only if that has not.
+ * Several places of a key may fall on the same entry. They are one step then: this many keys, and
+ * the sum of their numbers. A lookup asks place by place, which excludes nearly all absent keys,
+ * and asks by steps only if that has not.
  *
  * Invariants (checked by bhcbf_validate)
  *   I1  bits of the body beyond the m entries are zero;
@@ -163,7 +163,7 @@ TAMIS_INLINE unsigned bhcbf_entry_down(tamis_table *table, const pairs_step *ste
 
 /* ------------------------------------------------------------------ where a key counts */
 
-/* A place is an entry and a number of D (pairs.h). There are so many: */
+/* A place is an entry and a number of D (pairs.h). There are this many: */
 TAMIS_INLINE uint64_t bhcbf_places(const tamis_table *table) {
     return table->geometry[BH_ENTRIES] * bhcbf_layout(table)->sums.n;
 }

@@ -194,8 +194,8 @@ static void try_bits(bh_search *search, uint64_t *g) {
     }
 }
 
-/* Does c1 of so many bits alone stick too often, whatever c2 has? A quick test, before a profile is
- * made for each width of c2. */
+/* Does c1 of this many bits alone stick too often, whatever c2 has? A quick test, before a profile
+ * is made for each width of c2. */
 static bool is_too_short(const bh_search *search, uint64_t count_bits) {
     uint64_t const k = lowest_k(search);
     double const   m = search->entries[k], top = (double)bits_low((unsigned)count_bits);

@@ -77,7 +77,7 @@ TAMIS_INLINE bool block_mark_each(uint8_t *line, uint64_t hash, unsigned k) {
 #if defined(__AVX2__) && !defined(TAMIS_NO_SIMD)
 #include <immintrin.h>
 
-/* All marks of a key: a line that is zero but for them. */
+/* All marks of a key: a line that is zero except for them. */
 typedef struct block_marks {
     __m256i low, high;
 } block_marks;

@@ -1,7 +1,7 @@
 /* places.h - where the counters of a key are in a counting filter, and how they are prefetched.
  *
  * Both layouts (core/sectors.h): scattered, in which a key has k counters anywhere, and blocked, in
- * which they are in one line. A counter is identified by its first bit in the body, but for
+ * which they are in one line. A counter is identified by its first bit in the body, except for
  * core/probes.h, which asks scattered tables, by its number.
  */
 #ifndef TAMIS_KINDS_COUNTING_PLACES_H
@@ -66,8 +66,8 @@ TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t has
     return k;
 }
 
-/* Lines of a blocked table are prefetched for so many keys ahead: about as many as a core can have
- * on their way. */
+/* Lines of a blocked table are prefetched for this many keys ahead: about as many as a core can
+ * have on their way. */
 #define COUNTING_AHEAD 16
 
 TAMIS_INLINE void counting_fetch_line(const tamis_table *table, uint64_t hash, bool is_update) {

@@ -89,7 +89,7 @@ static double minimal_events(const minimal_law *law, double u) {
     return events;
 }
 
-/* The same for a line with so many keys. */
+/* The same for a line with this many keys. */
 static double minimal_line(const void *context, double keys) {
     const minimal_law *const law = context;
     return minimal_events(law, keys * law->k / law->per_line);
@@ -105,15 +105,15 @@ static double minimal_stuck(const uint64_t *g, double n, double hits) {
 
 /* ------------------------------------------------------------------ counters that stick */
 
-/* Of so many counters, how many get `hits` of `throws` throws, each into any of `places`. */
+/* Of this many counters, how many get `hits` of `throws` throws, each into any of `places`. */
 static double stuck_by(double counters, double throws, double places, double hits) {
     return counters * tamis_binomial_tail(throws, 1 / places, hits);
 }
 
 /* Expected counters that one add brings to `hits` hits when n - 1 keys are there: those that have
- * so many with n keys, less those that have them with n - 1. For many keys that difference cancels;
- * then a key hits a counter at most once, and it is k times the chance to meet one that has one hit
- * less. */
+ * this many with n keys, less those that have them with n - 1. For many keys that difference
+ * cancels; then a key hits a counter at most once, and it is k times the chance to meet one that
+ * has one hit less. */
 static double scattered_risk(double m, double k, double n, double hits) {
     if (n > 100000) return k * exp(tamis_binomial_log((n - 1) * k, 1 / m, hits - 1));
     return stuck_by(m, n * k, m, hits) - stuck_by(m, (n - 1) * k, m, hits);
@@ -205,7 +205,7 @@ static bool choose_blocked(const tamis_need *need, uint64_t *g) {
 
 #define USUAL_HITS 15 /* that make a counter of the usual width stick */
 
-/* Are counters of so many bits wide enough? See size.h. */
+/* Are counters of this many bits wide enough? See size.h. */
 static bool bits_are_enough(const tamis_need *need, unsigned bits) {
     uint64_t const top = bits_low(bits), copies = need->work.copies;
     return top > max_u64(need->count_to, copies) && (top + copies - 1) / copies >= USUAL_HITS;

@@ -8,7 +8,7 @@
  * Idea
  * ----
  * As in dlcbf.c, a key goes to the least loaded of d buckets, which are those of P_1(b, r) to
- * P_d(b, r). What is stored there is the remainder r_i and behind it as much of z as there is room
+ * P_d(b, r). What is stored there is the remainder r_i and after it as much of z as there is room
  * for: the fewer cells a bucket has, the longer they are (prefixes.h). So buckets that never
  * were full have longer remainders, and fewer false positives, in the same memory.
  *
@@ -29,7 +29,7 @@
  *
  * The same with any other match would be wrong: y need not begin with a longer c'. Nothing in this
  * depends on how lengths are chosen, or on keys with the same (b, r) being in one bucket; so new
- * cells may be longer than old ones (two lengths), and a bucket that is empty begins anew.
+ * cells may be longer than old ones (two lengths), and a bucket that is empty begins again.
  *
  * At the limit, when all buckets of a key have as many cells as they can, one of them is cut to r
  * bits and equal cells become one (III.A). If that makes no room, and the key matches no cell that
@@ -98,7 +98,7 @@ static void ddlcbf_prepare(tamis_table *table) {
 /* ------------------------------------------------------------------ changing */
 
 /* Give a cell another counter. Equal prefixes are sorted by counter, so the bucket is packed
- * anew. */
+ * again. */
 static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint64_t counter) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;

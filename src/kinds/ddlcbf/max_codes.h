@@ -58,7 +58,7 @@ static const uint16_t max_codes_levels[MAX_CODES_ALL] __attribute__((unused)) = 
     MAX_CODES_LEVEL(16), MAX_CODES_LEVEL(17),
 };
 
-/* By pair: its cells, and below them, in 8 bits, the first pair with so many. */
+/* By pair: its cells, and below them, in 8 bits, the first pair with this many. */
 static const uint16_t max_codes_cells[MAX_CODES_PAIRS(MAX_CODES_LEVELS + 1)]
     __attribute__((unused)) = {
         MAX_CODES_CELLS(0),  MAX_CODES_CELLS(1),  MAX_CODES_CELLS(2),  MAX_CODES_CELLS(3),

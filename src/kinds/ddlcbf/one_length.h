@@ -4,7 +4,7 @@
  *     0                                            room
  *
  * The level of a bucket is the most cells that it had since it was empty. Its prefixes are as long
- * as so many cells leave room for, length[level], also when some of the cells are gone.
+ * as this many cells leave room for, length[level], also when some of the cells are gone.
  *
  * Cells that begin with 0 come first, and the code says how many these are: (level, cells, zeros)
  * of max_codes.h. So the first bit of a prefix need not be stored (semi-sorting, section II.B).
@@ -49,7 +49,7 @@ TAMIS_INLINE unsigned one_length_code(const prefixes_shape *s, const prefixes *b
     return max_codes_code((max_code){ bucket->level, bucket->n[0], zeros });
 }
 
-/* Make room for one more cell, of which so many bits are known: the level rises to the number of
+/* Make room for one more cell, of which this many bits are known: the level rises to the number of
  * cells, and further if less is known of the new one. Returns the list that it belongs to. */
 TAMIS_INLINE unsigned one_length_fit(const prefixes_shape *s, prefixes *bucket, unsigned known) {
     if (bucket->level < bucket->n[0] + 1) bucket->level = bucket->n[0] + 1;

@@ -135,7 +135,7 @@ static double outlines_rate_now(const outlines *table) {
     return ddlcbf_rate(sum / (double)table->buckets);
 }
 
-/* Fill a table with n keys, then replace each of them so many times. The mean rate of the last
+/* Fill a table with n keys, then replace each of them this many times. The mean rate of the last
  * `looks`, which are half a turn apart. */
 static double outlines_live(outlines *table, double n, double turns, unsigned looks) {
     double sum = 0, steps = 0;

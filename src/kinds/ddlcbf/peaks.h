@@ -9,8 +9,8 @@
  * The paper measured it ("experimentally determined"); here it is computed.
  *
  * Idea. After filling, the level is the load, and the fluid limit tells it (theory/fluid.h). Then,
- * at capacity, keys come and go. In units of the time in which all keys are replaced once, a bucket
- * of subtable i with k keys loses one at the rate k, and gets one at the rate
+ * at capacity, keys are added and removed. In units of the time in which all keys are replaced
+ * once, a bucket of subtable i with k keys loses one at the rate k, and gets one at the rate
  *
  *     up(i, k) = d load  prod l<i x(l, k+1)  prod l>i x(l, k)
  *

@@ -2,7 +2,7 @@
  * table has of it.
  *
  * A key is (b, r, z): one of B buckets, r bits of remainder, and the rest. Its place in subtable i
- * is what P_i makes of (b, r), a bucket and r bits, with z behind:
+ * is what P_i makes of (b, r), a bucket and r bits, with z after:
  *
  *     P_i(b, r)  =  | bucket, one of B | r_i |        string in that bucket:  | r_i | z |
  *

@@ -34,10 +34,10 @@ typedef struct prefixes_shape {
     uint8_t  counter_bits;
     uint8_t  least, most;                  /* bits of a prefix */
     uint8_t  lengths;                      /* 1: one_length.h; 2: two_lengths.h */
-    uint8_t  length[MAX_CODES_LEVELS + 1]; /* of prefixes if so many cells share the room */
+    uint8_t  length[MAX_CODES_LEVELS + 1]; /* of prefixes if this many cells share the room */
 } prefixes_shape;
 
-/* What the code of a bucket says: two groups of cells, one behind the other. */
+/* What the code of a bucket says: two groups of cells, one after the other. */
 typedef struct prefixes_head {
     unsigned level; /* of one length: the most cells since the bucket was empty */
     unsigned n[2];  /* cells of each group */

@@ -25,7 +25,7 @@
 /* ------------------------------------------------------------------ the shape */
 
 /* Complete a shape whose bytes, cells, counter_bits, least, most and lengths are given, all in
- * their ranges. False: so many cells have no room for the least length. */
+ * their ranges. False: this many cells have no room for the least length. */
 TAMIS_INLINE bool prefixes_make(prefixes_shape *s) {
     bool const is_one = s->lengths == 1;
     /* A code is a number below `codes`; with two lengths, these two stand beside it, as what they

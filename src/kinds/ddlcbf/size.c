@@ -4,7 +4,7 @@
  *
  *     subtables    3, then 4
  *     cells        11, then 15
- *     load         the largest at which so many cells overflow rarely enough
+ *     load         the largest at which this many cells overflow rarely enough
  *     bytes        of a bucket, from the fewest up to the first that meet the rate: more would only
  *                  be larger
  *
@@ -32,7 +32,7 @@ static bool is_fixed(const ddlcbf_search *search, unsigned field) {
 
 /* ------------------------------------------------------------------ buckets */
 
-/* The largest load at which so many cells overflow rarely enough; if the number of buckets is
+/* The largest load at which this many cells overflow rarely enough; if the number of buckets is
  * fixed, the load that they have. */
 static double largest_load(const ddlcbf_search *search, const uint64_t *g) {
     unsigned const tables = (unsigned)g[DDLCBF_TABLES], cells = (unsigned)g[DDLCBF_CELLS];
@@ -57,7 +57,7 @@ static bool set_buckets(const ddlcbf_search *search, uint64_t *g, double load) {
     return true;
 }
 
-/* Buckets of so many bytes: keep the table if it is smaller than the best. Returns whether the
+/* Buckets of this many bytes: keep the table if it is smaller than the best. Returns whether the
  * bytes are enough for the rate. */
 static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const levels *law) {
     double const   fpr = search->need->fpr;

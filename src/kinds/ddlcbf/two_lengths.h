@@ -58,7 +58,7 @@ TAMIS_INLINE unsigned two_lengths_code(const prefixes_shape *s, const prefixes *
     return (pair << TWO_LENGTHS_BITS | short_more) << TWO_LENGTHS_BITS | long_more;
 }
 
-/* The length that long cells have with one more of them, of which so many bits are known. 0: none
+/* The length that long cells have with one more of them, of which this many bits are known. 0: none
  * that is possible. */
 TAMIS_INLINE unsigned two_lengths_long(const prefixes_shape *s, const prefixes *bucket,
                                        unsigned most) {
@@ -69,7 +69,8 @@ TAMIS_INLINE unsigned two_lengths_long(const prefixes_shape *s, const prefixes *
     return (unsigned)(bucket->n[1] != 0 ? min_u64(length, bucket->length[1]) : length);
 }
 
-/* Make room for one more cell, of which so many bits are known. Returns the list it belongs to. */
+/* Make room for one more cell, of which this many bits are known. Returns the list that it belongs
+ * to. */
 TAMIS_INLINE unsigned two_lengths_fit(const prefixes_shape *s, prefixes *bucket, unsigned known) {
     unsigned const n = bucket->n[0] + bucket->n[1], most = known < s->most ? known : s->most;
     unsigned const length = two_lengths_long(s, bucket, most);

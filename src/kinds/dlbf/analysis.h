@@ -78,7 +78,7 @@ bool tamis_dlbf_layout(const uint64_t *geometry, dlbf_layout *ret_layout);
 void tamis_dlbf_lengths(const uint64_t *geometry, const dlbf_layout *layout, const unsigned *load,
                         unsigned *ret_length);
 
-/* Can a sorting be kept with so many data bits in a bucket: does L never grow as keys come? */
+/* Can a sorting be kept with this many data bits in a bucket: does L never grow as keys come? */
 bool tamis_dlbf_lengths_never_grow(unsigned cells, uint64_t sorting, unsigned data_bits);
 
 /* ------------------------------------------------------------------ prediction */
@@ -91,8 +91,8 @@ typedef struct dlbf_forecast {
 /* Of a geometry that is possible, after n keys. */
 dlbf_forecast tamis_dlbf_forecast(const uint64_t *geometry, double n);
 
-/* How many keys were added until so many were stored, at this fpr now: keys that matched when they
- * came are not stored. An estimate. */
+/* How many keys were added until this many were stored, at this fpr now: keys that matched when
+ * they came are not stored. An estimate. */
 double tamis_dlbf_added(const uint64_t *geometry, double stored, double fpr);
 
 /* ------------------------------------------------------------------ its parts, for the search */
@@ -122,7 +122,7 @@ static inline double dlbf_match(double chance, unsigned load, unsigned length) {
 /* Equation (1). INFINITY for a geometry that is not possible. */
 double tamis_dlbf_fpr_by(const uint64_t *geometry, const fluid *law);
 
-/* P[any of n keys is refused] if so many cells are the highest load. */
+/* P[any of n keys is refused] if this many cells are the highest load. */
 double tamis_dlbf_overflow_by(const uint64_t *geometry, const fluid *law, unsigned cells, double n);
 
 #endif

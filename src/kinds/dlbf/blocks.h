@@ -51,7 +51,7 @@ TAMIS_INLINE codes_split dlbf_split(const dlbf_shape *s, const uint8_t *block, u
     return s->codes.split[le64_load(block) >> (bucket * bits) & bits_low(bits)];
 }
 
-/* The length of the fingerprints in a block with so many cells that share so many bits; and the
+/* The length of the fingerprints in a block with this many cells that share this many bits; and the
  * bits that are left over, or -1 if all cells are as long as a fingerprint can be. */
 TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned bits,
                                   int *ret_left) {

@@ -77,7 +77,7 @@ TAMIS_INLINE unsigned split_end(codes_split split, unsigned part) {
     return (unsigned)split >> (4 * part) & 15;
 }
 
-/* One cell more in a part: the ends of that part and of all behind it rise by one. */
+/* One cell more in a part: the ends of that part and of all after it rise by one. */
 TAMIS_INLINE codes_split split_with(codes_split split, unsigned part) {
     return (codes_split)(split + (0x1111u << (4 * part)));
 }

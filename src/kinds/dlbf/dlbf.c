@@ -38,7 +38,7 @@
  * Invariants (checked by dlbf_validate)
  *   I1  the code of every bucket is one that exists;
  *   I2  the cells of a bucket are sorted;
- *   I3  bits behind the last cell of a block, and behind the last block, are zero;
+ *   I3  bits after the last cell of a block, and after the last block, are zero;
  *   I4  the loads of all buckets sum up to `keys`, and nothing is saturated.
  */
 #include "blocks.h"

@@ -68,8 +68,8 @@ static double complete(const dlbf_search *search, const fluid *law, uint64_t *g)
     return g[DLBF_SORTING] != NEED_FREE ? tamis_dlbf_fpr_by(g, law) : tamis_dlbf_sort(g, law);
 }
 
-/* Complete a table with the buckets that it has, by the law of so many keys in so many buckets, and
- * keep it if it is smaller than the best. Returns whether it meets the need. */
+/* Complete a table with the buckets that it has, by the law of this many keys in this many buckets,
+ * and keep it if it is smaller than the best. Returns whether it meets the need. */
 static bool try_buckets(dlbf_search *search, uint64_t *g) {
     double const n = search->n, most = search->need->fpr;
     dlbf_layout  layout;

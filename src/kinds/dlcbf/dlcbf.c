@@ -209,7 +209,7 @@ static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64
     return false;
 }
 
-/* A new cell with so many copies. False: there is no room, and nothing has changed. */
+/* A new cell with this many copies. False: there is no room, and nothing has changed. */
 static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf_found *found,
                            uint64_t copies) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
@@ -224,7 +224,7 @@ static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf
     return true;
 }
 
-/* The cell that was found has so many copies from now on. */
+/* The cell that was found has this many copies from now on. */
 static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uint64_t copies) {
     uint64_t const old = cells_get(&s->cells, found->bucket, found->cell);
     cells_set(&s->cells, found->bucket, found->cell,

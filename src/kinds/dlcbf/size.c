@@ -58,7 +58,7 @@ static uint64_t enough_counter_bits(const tamis_need *need) {
 }
 
 /* Any one key may be added without end, and then takes DLCBF_COPIES cells instead of one: there
- * must be room for so many more. The need states the rate for its capacity, and the rate grows in
+ * must be room for this many more. The need states the rate for its capacity, and the rate grows in
  * proportion to the keys. */
 bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     double const capacity = (double)need->work.capacity, keys = capacity + DLCBF_COPIES - 1;

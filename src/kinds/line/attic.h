@@ -16,7 +16,7 @@
  *             [ A1 ][ A2 ][ C1 ][ C2 ][    ]      A is at home in 0, C in 1
  *
  * So the table looks the same whatever the order of events was, the words of a shelf are side by
- * side, and taking one away leaves no mark. There are `room` places behind the last home, so that
+ * side, and taking one away leaves no mark. There are `room` places after the last home, so that
  * `room` words always find a place: the attic is full by count alone, never by bad luck.
  *
  * Beside each word is its rest, a field of `rest_bits` bits that moves with it (lines.h).
@@ -39,7 +39,7 @@ typedef struct attic_view {
     uint64_t homes;     /* at least 1 */
     uint64_t room;      /* words it may hold */
     unsigned rest_bits; /* at most FIELD_MAX_BITS */
-    unsigned word_bits; /* a multiple of 8; 8 bytes may be read behind the last word */
+    unsigned word_bits; /* a multiple of 8; 8 bytes may be read after the last word */
 } attic_view;
 
 /* ------------------------------------------------------------------ rests */
@@ -125,7 +125,7 @@ TAMIS_INLINE uint64_t attic_find(const attic_view *attic, uint64_t word) {
     return place;
 }
 
-/* ------------------------------------------------------------------ words come and go */
+/* ------------------------------------------------------------------ adding and removing words */
 
 TAMIS_INLINE bool attic_has_room(const attic_view *attic, uint64_t n) {
     return n <= attic->room && attic_count(attic) <= attic->room - n;
@@ -146,7 +146,7 @@ static __attribute__((unused)) void attic_add(const attic_view *attic, uint64_t 
     le64_store(attic->body + attic->count, attic_count(attic) + 1);
 }
 
-/* Take the word at `place` away: those behind it that are not at home move back by one. */
+/* Remove the word at `place`: those after it that are not at home move back by one. */
 static __attribute__((unused)) void attic_take(const attic_view *attic, uint64_t place) {
     uint64_t next = attic_word(attic, place + 1);
     while (next != 0 && attic_home(attic, attic_bucket(next)) <= place) {
@@ -169,7 +169,7 @@ static __attribute__((unused)) bool attic_is_whole(const attic_view *attic, uint
         if (word != 0) {
             if (attic_bucket(word) >= buckets) return false;
             uint64_t const home = attic_home(attic, attic_bucket(word));
-            bool const     is_next = place > 0 && last != 0; /* right behind another word */
+            bool const     is_next = place > 0 && last != 0; /* right after another word */
             if (home > place || (home < place && !is_next)) return false;
             if (is_next && (home < last_home || (home == last_home && word < last))) return false;
             last_home = home;

@@ -8,7 +8,7 @@
  *
  * where l was the chain of an entry, and the top bit is that of its remainder. This is the print of
  * the entry read in other digits (lines_print_place), so it works between tables of any two sizes
- * that have as many prints, and in both directions.
+ * that have the same number of prints, and in both directions.
  *
  * Room. If the attic is not smaller than before, everything finds room: what line b keeps is at
  * least kept by the two lines together, since each takes the first chains that fit, and these are
@@ -64,7 +64,7 @@ static unsigned lines_kept(const lines_load *load) {
     return kept;
 }
 
-/* Write the rests of n entries, one behind the other. Their bits are zero before. */
+/* Write the rests of n entries, one after the other. Their bits are zero before. */
 static void lines_fill_rests(uint8_t *body, uint64_t at, unsigned bits, const uint64_t *rest,
                              unsigned n) {
     uint8_t *word = body + at / 64 * 8;

@@ -80,7 +80,7 @@ static void law_repeat(double *ret_law, unsigned most, const double *one, unsign
 
 /* ------------------------------------------------------------------ a shelf */
 
-/* The entries in the tails of so many lines. One of them has the flooded key, or none: NULL. */
+/* The entries in the tails of this many lines. One of them has the flooded key, or none: NULL. */
 static void law_together(const law_tails *tails, const double *flooded, unsigned lines,
                          unsigned most, double *ret_law) {
     unsigned const plain = lines - (flooded != NULL);
@@ -129,8 +129,8 @@ void tamis_line_shares(double mean, law_shares *ret_shares) {
 
 /* ------------------------------------------------------------------ the attic, exactly */
 
-/* The law of what all shelves send, with so many keys. A flooded key is on a shelf that has as many
- * lines as there are. False: it goes beyond MAX_SUM. */
+/* The law of what all shelves send, with this many keys. A flooded key is on a shelf that has as
+ * many lines as there are. False: it goes beyond MAX_SUM. */
 static __attribute__((noinline)) bool law_sum(const law_life *life, double keys, double *ret_sum) {
     unsigned const lines = (unsigned)life->lines, whole = lines / LINE_GROUP;
     unsigned const rest = lines % LINE_GROUP; /* lines of the last shelf */
@@ -196,7 +196,7 @@ static double law_exact_room(const law_life *life, const law_sums *sums, double 
 
 /* ------------------------------------------------------------------ the attic, by Chernoff */
 
-/* Shelves that are all alike, but for the one with the flooded key. */
+/* Shelves that are all alike, except for the one with the flooded key. */
 typedef struct law_shelves {
     double     n;
     law_tails  tails;

@@ -15,10 +15,10 @@
  * G(n) = P[S > K] with Poisson loads of mean n / B.
  *
  * A lifetime. What a line, a shelf and the attic hold depends on the keys and not on their history,
- * so a table in which keys come and go is at each moment one that was just filled. An add in the
- * place of a removed key is refused just if S <= K without that key and S > K with it, which has
- * the probability G(n) - G(n - 1) <= G(n + 1) - G(n), as G is convex where it is small. So over T
- * adds
+ * so a table in which keys are added and removed is at each moment one that was just filled. An add
+ * in the place of a removed key is refused just if S <= K without that key and S > K with it, which
+ * has the probability G(n) - G(n - 1) <= G(n + 1) - G(n), as G is convex where it is small. So over
+ * T adds
  *
  *     P[an add is ever refused] <= 2 (G(n) + (T - n) (G(n + 1) - G(n))).
  *
@@ -53,7 +53,7 @@ typedef struct law_shares {
 
 void tamis_line_shares(double mean, law_shares *ret_shares);
 
-/* A table and its life: what the probability of overflow depends on, but for the attic. */
+/* A table and its life: what the probability of overflow depends on, except for the attic. */
 typedef struct law_life {
     double   lines, keys;
     double   churn; /* adds beyond the filling, T - n */
@@ -61,7 +61,7 @@ typedef struct law_life {
     unsigned flood; /* entries of a key that is flooded; 0: none is */
 } law_life;
 
-/* P[an add is ever refused] with room for so many words in the attic, from above. */
+/* P[an add is ever refused] with room for this many words in the attic, from above. */
 double tamis_line_law(const law_life *life, double room);
 
 /* The least room with which that is at most `overflow`. */

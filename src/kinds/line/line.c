@@ -41,7 +41,7 @@
  *
  * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
- *   copies = 2 to 8      a multiset: each copy is an entry, up to so many;
+ *   copies = 2 to 8      a multiset: each copy is an entry, up to this many;
  *   counter_bits = C     a counter of C bits beside each entry: one entry for up to 2^C copies.
  * With all the copies that it can have, a fingerprint is saturated, and stays.
  *
@@ -51,7 +51,7 @@
  *   I3  a shelf holds the first entries of its tails, the attic the others, in order;
  *   I4  no fingerprint has more copies than it may, and with counters it has one entry;
  *   I5  the copies sum up to `keys`, and `saturated` fingerprints have all they can have;
- *   I6  bits between the parts of the body, and behind the last one, are zero;
+ *   I6  bits between the parts of the body, and after the last one, are zero;
  *   I7  in states, all values are below `values`;
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */

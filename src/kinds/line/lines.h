@@ -131,7 +131,7 @@ TAMIS_INLINE void lines_fetch_rest(lines_view lines, const lines_place *place, u
     prefetch_to_read(lines.body + lines_rest_at(lines, place->bucket, slot) / 8);
 }
 
-/* Prefetch all rests of a bucket: an update moves those behind its own. */
+/* Prefetch all rests of a bucket: an update moves those after its own. */
 TAMIS_INLINE void lines_fetch_rests(lines_view lines, uint64_t bucket) {
     uint64_t const bits = 8 * TAMIS_LINE_BYTES, first = lines_rest_at(lines, bucket, 0) / bits;
     uint64_t const last = lines_rest_at(lines, bucket, RUNS_SLOTS) / bits;
@@ -230,9 +230,9 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
     return lines_with_rest(lines, &place, slots) != 0;
 }
 
-/* ------------------------------------------------------------------ slots come and go */
+/* ------------------------------------------------------------------ adding and removing slots */
 
-/* The slot of a new entry: in its run, behind all entries that are not larger. */
+/* The slot of a new entry: in its run, after all entries that are not larger. */
 TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
     uint64_t const here = run_mask_here(mine), up_to = runs_up_to(line, place->byte) & here;
@@ -375,7 +375,7 @@ lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
 typedef enum lines_way {
     LINES_PUSHES, /* it goes into the line, and the last run, a later chain, moves to the tail */
     LINES_JOINS,  /* it belongs to the last run, and that does not fit any more: both to the tail */
-    LINES_FOLLOWS /* its chain comes behind all runs of the line: it alone goes to the tail */
+    LINES_FOLLOWS /* its chain comes after all runs of the line: it alone goes to the tail */
 } lines_way;
 
 TAMIS_INLINE lines_way lines_way_of(runs index, unsigned chain, unsigned last_chain) {

@@ -138,7 +138,7 @@ static tamis_status line_add_entries_at(tamis_table *table, const lines_place *p
     return TAMIS_OK;
 }
 
-/* Add so many copies, or those that saturate the fingerprint: with a counter, in one step. */
+/* Add this many copies, or those that saturate the fingerprint: with a counter, in one step. */
 static tamis_status line_add_copies_at(tamis_table *table, const lines_place *place,
                                        uint64_t copies) {
     const line_shape *const shape = line_shape_of(table);
@@ -255,9 +255,9 @@ static tamis_status line_add_copies(tamis_table *table, uint64_t hash, uint64_t 
 /* ------------------------------------------------------------------ batches */
 
 /* Keys in a chunk. The lines of the next chunk are prefetched while this one is worked on, and a
- * core can have about so many cache misses under way. A chunk of a bare table takes so little time
- * that 16 lines do not arrive meanwhile: with 8 M keys, chunks of 32 are 1.05 to 1.2 times as fast,
- * and those of 48 and 64 no faster. */
+ * core can have about this many cache misses under way. A chunk of a bare table takes so little
+ * time that 16 lines do not arrive meanwhile: with 8 M keys, chunks of 32 are 1.05 to 1.2 times as
+ * fast, and those of 48 and 64 no faster. */
 #define LINE_CHUNK 16
 #define LINE_BARE_CHUNK 32
 

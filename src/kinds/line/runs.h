@@ -81,7 +81,7 @@ TAMIS_INLINE bool runs_are_cut(runs index) {
 typedef struct run {
     uint64_t is_occupied; /* 1: the chain has bytes, here or elsewhere */
     uint64_t start;       /* the bit of its first slot, or 0: not here */
-    uint64_t end;         /* the bit of the slot behind its last one, or 0: not here */
+    uint64_t end;         /* the bit of the slot after its last one, or 0: not here */
 } run;
 
 /* What a lookup needs of a chain, in fewer instructions than runs_find(): its slots as a mask, 0 if
@@ -155,7 +155,7 @@ TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {
     line[RUNS_AT + at] = byte;
 }
 
-/* Take slot `at` away; those behind it move down by one, and the last slot becomes 0. */
+/* Remove slot `at`; those after it move down by one, and the last slot becomes 0. */
 TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
     slots_close(line, RUNS_AT, 1, at);
 }

@@ -30,7 +30,7 @@
 
 static_assert(SHELF_BUCKETS + SHELF_KEYS <= 64 && SHELF_AT + 2 * SHELF_KEYS == 64, "one line");
 
-/* All shelves of a body, and the attic behind them. In a window (sharing.h) the attic is in another
+/* All shelves of a body, and the attic after them. In a window (sharing.h) the attic is in another
  * body, `away` bytes from this one. */
 typedef struct shelf_view {
     uint8_t   *body;
@@ -277,7 +277,7 @@ static __attribute__((unused)) void shelf_recall(const shelf_view *shelves, uint
                  (unsigned)(word & bits_low(ATTIC_OWN_BITS)), rest);
 }
 
-/* ------------------------------------------------------------------ entries come and go */
+/* ------------------------------------------------------------------ adding and removing entries */
 
 /* Is there room for n more entries of the buckets that share a shelf with this one? */
 TAMIS_INLINE bool tail_has_room(const shelf_view *shelves, uint64_t bucket, unsigned n) {
@@ -307,7 +307,7 @@ static __attribute__((unused)) void tail_add(const shelf_view *shelves, uint64_t
     shelf_part const part = shelf_find(ones, bucket);
     unsigned const   at = part.first + shelf_before(shelves, bucket, part, key, rest);
     bool const       is_full = shelf_used(ones) == SHELF_KEYS;
-    if (is_full && at == SHELF_KEYS) { /* it comes behind all that the shelf holds */
+    if (is_full && at == SHELF_KEYS) { /* it comes after all that the shelf holds */
         attic_add(&shelves->attic, attic_make_word(bucket, key), rest);
         return;
     }

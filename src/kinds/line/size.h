@@ -71,7 +71,7 @@ static inline uint64_t line_word_bytes(uint64_t buckets) {
 typedef struct line_layout {
     uint64_t shelves, words, count;               /* in bytes */
     uint64_t slot_rests, shelf_rests, word_rests; /* in bits */
-    uint64_t slot_pad;     /* bits behind the slot rests of 16 lines, up to a word */
+    uint64_t slot_pad;     /* bits after the slot rests of 16 lines, up to a word */
     uint64_t shelf_stride; /* bits from the rests of a shelf to those of the next, in whole words */
     uint64_t end;
 } line_layout;

@@ -1,7 +1,7 @@
 /* slots.h - open and close a slot among those that fill a cache line to its end.
  *
  * Lines have slots of a byte from byte 14 on (runs.h), shelves have slots of two bytes from byte 8
- * on (shelf.h). A new entry pushes the slots behind it up by one; when an entry goes, they come
+ * on (shelf.h). A new entry pushes the slots after it up by one; when an entry goes, they come
  * back:
  *
  *     byte 0         first                                             64
@@ -25,7 +25,7 @@
 
 #ifdef LANES_VECTORS
 
-/* Which bytes of the half that begins at byte `from` of the line are at byte `at` or behind it? */
+/* Which bytes of the half that begins at byte `from` of the line are at byte `at` or after it? */
 TAMIS_INLINE lanes_32 slots_behind(unsigned from, unsigned at) {
     static const uint8_t numbers[TAMIS_LINE_BYTES] = {
         0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,

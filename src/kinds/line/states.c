@@ -44,7 +44,7 @@ static tamis_status line_find_state(const tamis_table *table, uint64_t hash, sta
     return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ entries come and go */
+/* ------------------------------------------------------------------ adding and removing entries */
 
 /* A new entry for a key that is absent: the caller has looked. */
 static tamis_status line_insert_field(tamis_table *table, uint64_t hash, uint64_t field) {

@@ -39,18 +39,18 @@ static unsigned law_poisson(double *ret_law, unsigned most, double mean,
 
 /* ------------------------------------------------------------------ a line */
 
-/* A line is cut at the first chain that does not fit: that one and all behind it are the tail. The
+/* A line is cut at the first chain that does not fit: that one and all after it are the tail. The
  * keys of several chains together are Poisson, too. This is a cut at chain c; all arrays count
  * keys. */
 typedef struct law_cut {
     double   before[LINE_SLOTS + 1]; /* in the c chains before it */
     double   chain[MAX_CHAIN + 1];   /* in chain c */
     double   room[WAYS + MAX_TAIL + 1 + WAYS];
-    double  *behind; /* in the 61 - c chains behind it: in `room`, with WAYS zeros to either side */
+    double  *behind; /* in the 61 - c chains after it: in `room`, with WAYS zeros to either side */
     unsigned last_behind;
 } law_cut;
 
-/* Keys in a tail, with room for the longest chain and the longest that is behind it. */
+/* Keys in a tail, with room for the longest chain and the longest that is after it. */
 #define TAIL_ROOM (MAX_TAIL + MAX_CHAIN + 2)
 
 static_assert((MAX_CHAIN + 1) % WAYS == 0, "whole steps");
@@ -66,7 +66,7 @@ static void law_cut_at(const law_cut *cut, unsigned kept, unsigned room, double 
     }
 }
 
-/* Add the law of the tail: k keys of the chain where the line is cut, and those behind it. */
+/* Add the law of the tail: k keys of the chain where the line is cut, and those after it. */
 static void law_add_tail(const law_cut *cut, const double *at, double weight,
                          double tail[TAIL_ROOM]) {
     unsigned last = cut->last_behind;
@@ -105,8 +105,8 @@ typedef struct law_rooms {
     bool     is_flooded;
 } law_rooms;
 
-/* The cuts at all chains, one after the other, with up to `most` keys behind the cut. The flooded
- * key is in any chain. If that is where the line is cut or behind it, its entries are in the tail;
+/* The cuts at all chains, one after the other, with up to `most` keys after the cut. The flooded
+ * key is in any chain. If that is where the line is cut or after it, its entries are in the tail;
  * if it is before that, they leave less room for other keys. */
 static void law_cut_all(double chain, law_rooms rooms, unsigned most, law_keys *keys) {
     double const any = 1.0 / LINE_CHAINS;
@@ -131,9 +131,9 @@ static void law_cut_all(double chain, law_rooms rooms, unsigned most, law_keys *
     }
 }
 
-/* ------------------------------------------------------------------ many keys behind the cut
+/* ------------------------------------------------------------------ many keys after the cut
  *
- * Where s keys are before the cut and u behind it, the sum over all chains c has a closed form.
+ * Where s keys are before the cut and u after it, the sum over all chains c has a closed form.
  * With 61 other chains, and x = c / 61,
  *
  *     sum over c of  Poisson(c chain)[s] Poisson((61 - c) chain)[u]
@@ -144,7 +144,7 @@ static void law_cut_all(double chain, law_rooms rooms, unsigned most, law_keys *
  * derivatives at both ends only. Here the first that is not 0 there is the u-th or the s-th: from
  * CLOSED_FROM on, that is below 1e-16 of the sum. With fewer keys, the sum is made.
  *
- * If the flooded key is in one of the 61 - c chains behind the cut, or of the c before it:
+ * If the flooded key is in one of the 61 - c chains after the cut, or of the c before it:
  *
  *     (61 - c) Poisson((61 - c) chain)[u] = (u + 1) / chain  Poisson((61 - c) chain)[u + 1]
  *     c Poisson(c chain)[s]               = (s + 1) / chain  Poisson(c chain)[s + 1]
@@ -152,7 +152,7 @@ static void law_cut_all(double chain, law_rooms rooms, unsigned most, law_keys *
 #define CLOSED_FROM 20
 #define MAX_CLOSED (LINE_SLOTS + MAX_TAIL + 2)
 
-/* Add all cuts with u keys behind them: k keys in the chain that is cut, and s before it, from
+/* Add all cuts with u keys after them: k keys in the chain that is cut, and s before it, from
  * more than `room - k` or `less - k` on. `both` is that closed form, by s + u. */
 static void law_add_closed(const double *cut_chain, double chain, law_rooms rooms, unsigned u,
                            const double *both, law_keys *keys) {

@@ -1,6 +1,6 @@
 /* tails.h - how many keys of a line do not fit it: the law of its tail.
  *
- * A line is cut at the first chain that does not fit (runs.h). That chain and all behind it are its
+ * A line is cut at the first chain that does not fit (runs.h). That chain and all after it are its
  * tail. Names as in law.h: m keys of a line on average, 62 chains, 50 slots.
  */
 #ifndef TAMIS_KINDS_LINE_TAILS_H

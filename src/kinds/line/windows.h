@@ -109,7 +109,7 @@ static bool line_copy(share_copy *copy, uint64_t hash) {
 
 /* ------------------------------------------------------------------ changes */
 
-/* Slots that may leave a line for the shelf when so many entries come. */
+/* Slots that may leave a line for the shelf when this many entries come. */
 TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
     unsigned const used = runs_used(index);
     uint64_t const starts = index.starts ^ UINT64_C(1) << used;

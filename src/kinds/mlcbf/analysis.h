@@ -47,8 +47,8 @@ static inline levels ml_levels(const uint64_t *g) {
     return levels_make(g[ML_COUNTERS], g[ML_AREA], g + ML_BITS);
 }
 
-/* The highest count that is exact in a full table, whichever increments a key has: so many copies,
- * and ML_OTHERS hits of other keys (law.h), are below the top of the levels. */
+/* The highest count that is exact in a full table, whichever increments a key has: this many
+ * copies, and ML_OTHERS hits of other keys (law.h), are below the top of the levels. */
 uint64_t tamis_ml_count_to(const uint64_t *geometry);
 
 /* ------------------------------------------------------------------ a table of n keys */

@@ -14,7 +14,7 @@
  *     level 2               4               so the counters are 2 3 0 10 1 4 0
  *
  * Which cell belongs to which counter? In the paper a perfect hash says so, which has to be built
- * anew whenever a counter becomes full. Here the rank says so: cell r of a level belongs to the
+ * again whenever a counter becomes full. Here the rank says so: cell r of a level belongs to the
  * field that has r full fields before it on the level below. A counter that becomes full inserts
  * its cell, a counter that comes down deletes it. Both shift bits within one block, and nothing has
  * to be stored besides.
@@ -211,7 +211,7 @@ TAMIS_INLINE uint64_t levels_cost(const levels *layout, uint64_t value) {
 }
 
 /* Change a counter from one value to another, level by level: its cell is rewritten, or inserted,
- * or deleted. An insertion or deletion moves everything behind it, so cells of later levels are
+ * or deleted. An insertion or deletion moves everything after it, so cells of later levels are
  * found that much further on. */
 TAMIS_INLINE void levels_move(const levels *layout, uint8_t *body, levels_path path,
                               uint64_t old_value, uint64_t new_value) {

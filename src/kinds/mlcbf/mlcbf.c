@@ -204,7 +204,7 @@ static void mlcbf_up(tamis_table *table, const mlcbf_place *places, unsigned n) 
 
 /* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all counters are stuck. All counters
  * are looked at first. Places are joined, so that no change of one place touches the counter of
- * another one; but it can move its cells, or close its block, so mlcbf_set() finds these anew. */
+ * another one; but it can move its cells, or close its block, so mlcbf_set() finds these again. */
 static tamis_status mlcbf_down(tamis_table *table, const mlcbf_place *places, unsigned n) {
     const numbered *const map = &mlcbf_shape_of(table)->map;
     uint64_t              x[ML_MAX_HASHES];

@@ -119,7 +119,7 @@ static double most_area(const ml_life *life, const ml_heights *heights) {
     return fmin(ML_MAX_AREA, life->counters * heights->cost[heights->depth - 1]);
 }
 
-/* Give each line so many counters, and the rest of it to their cells. One bit says "closed". */
+/* Give each line this many counters, and the rest of it to their cells. One bit says "closed". */
 static void share_line(double m, uint64_t counters, uint64_t *g) {
     g[ML_COUNTERS] = counters;
     g[ML_BLOCKS] = (uint64_t)ceil(m / (double)counters);
@@ -144,7 +144,7 @@ static bool fit_line(const ml_search *search, const ml_heights *heights, double 
 
 /* ------------------------------------------------------------------ blocks of any length */
 
-/* So many blocks that none is too long, all of the same size; unless the user fixed the blocks or
+/* Enough blocks that none is too long, all of the same size; unless the user fixed the blocks or
  * their counters, which then decide the other. The area is not known yet: a tenth more than the
  * cells take on average is near enough. */
 static void cut_blocks(const tamis_need *need, const ml_heights *heights, double m, uint64_t *g) {

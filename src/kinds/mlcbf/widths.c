@@ -30,7 +30,7 @@ static uint64_t rare_top(const ml_model *model, const double at_least[WIDTHS_MAX
     return min_u64(x + d->value[d->n - 1], WIDTHS_MAX - 1);
 }
 
-/* And beyond so many copies of a key that adds the largest increment, and hits of others. */
+/* And beyond this many copies of a key that adds the largest increment, and hits of others. */
 static uint64_t count_top(const ml_model *model, uint64_t count_to) {
     const increments *const d = &model->map.d;
     if (count_to == 0) return 0;

@@ -20,7 +20,7 @@
  *     part 1                       [ pointer to part 2 | higher index | cells ]
  *     part 2                                           [ higher index | cells ]
  *
- * Cells are opaque here but for their lowest bits, the remainder; copies.h says what the others
+ * Cells are opaque here except for their lowest bits, the remainder; copies.h says what the others
  * are. After TAMIS_OPEN_TRUST nobody has checked the body: whatever its bits are, no function here
  * reads or writes outside of it. Lookups in shared sets rely on that, too: they may read what is
  * being changed, and then throw the answer away. So what bounds a place is loaded once.
@@ -211,7 +211,7 @@ TAMIS_INLINE bool chains_hold(chains_view chains, const chains_place *place) {
     return false;
 }
 
-/* ------------------------------------------------------------------ extensions come and go */
+/* ------------------------------------------------------------------ extensions: take and free */
 
 /* The pieces of the higher index, or of the cells, of a bucket with `load` cells. */
 TAMIS_INLINE parts_list chains_parts(chains_view chains, uint64_t at, unsigned load,
@@ -258,7 +258,7 @@ TAMIS_INLINE bool chains_make_room(chains_view chains, const chains_place *place
     return true;
 }
 
-/* Is there room for so many more cells in a bucket, with the extensions that they need? */
+/* Is there room for this many more cells in a bucket, with the extensions that they need? */
 static __attribute__((unused)) bool chains_have_room(chains_view chains, uint64_t at,
                                                      unsigned more) {
     const chains_shape *const shape = chains.shape;
@@ -283,7 +283,7 @@ TAMIS_INLINE void chains_give_room(chains_view chains, uint64_t at, unsigned loa
     chains_set_pointer(chains, at, part, 0);
 }
 
-/* ------------------------------------------------------------------ cells come and go */
+/* ------------------------------------------------------------------ adding and removing cells */
 
 /* The end of a chain, in numbers of cells. */
 typedef struct chains_end {
@@ -381,7 +381,7 @@ TAMIS_INLINE bool chains_levels_fit(chains_view chains, uint64_t at, unsigned *r
     return size == 0;
 }
 
-/* Has the bucket just the parts that its cells need, and is nothing marked or stored behind the
+/* Has the bucket just the parts that its cells need, and is nothing marked or stored after the
  * last cell? Safe on any bytes. *ret_load: the cells in use. */
 static __attribute__((unused)) bool chains_are_whole(chains_view chains, uint64_t at,
                                                      unsigned *ret_load) {

@@ -11,7 +11,7 @@ typedef struct chains_taken {
     uint64_t sum[3];
 } chains_taken;
 
-/* Add those of a bucket that has so many cells. */
+/* Add those of a bucket that has this many cells. */
 static __attribute__((unused)) void chains_note_taken(chains_view chains, uint64_t at,
                                                       unsigned load, chains_taken *taken) {
     const chains_shape *const shape = chains.shape;

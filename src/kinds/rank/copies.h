@@ -29,7 +29,7 @@ TAMIS_INLINE void copies_set(chains_view chains, uint64_t cell, unsigned copies)
               (unsigned)chains.shape->counter_bits, copies - 1);
 }
 
-/* Cells that so many copies take. */
+/* Cells that this many copies take. */
 TAMIS_INLINE unsigned copies_cells(const chains_shape *shape, uint64_t copies) {
     return (unsigned)((copies + bits_low((unsigned)shape->counter_bits)) >> shape->counter_bits);
 }
@@ -84,8 +84,8 @@ TAMIS_INLINE bool copies_up(chains_view chains, const chains_place *place,
     return true;
 }
 
-/* So many copies more, a cell at a time. False: there is no room for all of them, and some may have
- * been added. */
+/* This many copies more, a cell at a time. False: there is no room for all of them, and some may
+ * have been added. */
 static __attribute__((unused)) bool copies_add(chains_view chains, const chains_place *place,
                                                unsigned copies) {
     unsigned const full = 1u << chains.shape->counter_bits;

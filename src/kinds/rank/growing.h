@@ -7,8 +7,8 @@
  *     becomes     chain 2l + t of 2L: the first L are those of bucket 2b, the others of 2b + 1
  *
  * This is the print of the cell read in other digits (rank_print_place), so it works between tables
- * of any two sizes that have as many prints, and in both directions. L may be odd: then the chain
- * in the middle is cut in two.
+ * of any two sizes that have the same number of prints, and in both directions. L may be odd: then
+ * the chain in the middle is cut in two.
  *
  * What the stages have in common. At its capacity a bucket has the same load at every stage. So its
  * cells, and those of its extensions, are as many at every stage: those that are best for the last

@@ -6,7 +6,7 @@
  *     piece 0                piece 1         piece 2
  *     [ a b c d e f ]        [ g h i ]       [ j k . ]
  *
- * Opening a gap for one field moves the fields behind it in its piece up by one; what falls out at
+ * Opening a gap for one field moves the fields after it in its piece up by one; what falls out at
  * the end of a piece goes to the beginning of the next. Closing a gap does the reverse. All by
  * whole words (core/shift.h).
  */
@@ -52,7 +52,7 @@ TAMIS_INLINE void parts_open(uint8_t *body, const parts_list *parts, unsigned i,
     }
 }
 
-/* Take field i of `used` away; those behind it move down, and a zero is left behind the last. */
+/* Remove field i of `used`; those after it move down, and a zero is left after the last. */
 TAMIS_INLINE void parts_close(uint8_t *body, const parts_list *parts, unsigned i, unsigned used) {
     TAMIS_ASSERT(i < used);
     unsigned const bits = parts->bits;

@@ -28,7 +28,7 @@
  *
  * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
- *   copies = 2 to 8      a multiset: each copy is a cell, up to so many;
+ *   copies = 2 to 8      a multiset: each copy is a cell, up to this many;
  *   counter_bits = C     a cell counts 1 to 2^C, then its chain gets a second, up to `copies`.
  * With copies x 2^C of them a fingerprint is saturated, and stays.
  *
@@ -39,9 +39,9 @@
  * IH, A), those of level 3 (IH, A), and a bit for each extension that is taken.
  *
  * Invariants (checked by rank_validate)
- *   I1  the levels of a bucket add up, and nothing is marked or stored behind them;
+ *   I1  the levels of a bucket add up, and nothing is marked or stored after them;
  *   I2  a bucket has an extension just when its cells need one, and each is taken by one bucket;
- *   I3  free extensions, and bits behind the last part, are zero;
+ *   I3  free extensions, and bits after the last part, are zero;
  *   I4  a fingerprint has at most `copies` cells, of which at most one is not full;
  *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies;
  *   I6  in states, all values are below `values`;

@@ -124,13 +124,13 @@ static bool rank_has_flood(const rank_life *life) {
     return life->most > life->each;
 }
 
-/* P[any bucket ever needs more than so many cells], but for that of a flooded key. */
+/* P[any bucket ever needs more than this many cells], except for that of a flooded key. */
 static double rank_buckets_overflow(const rank_life *life, double buckets, double cells) {
     return tamis_rank_bucket_overflow(buckets, life->n, life->lifetime, floor(cells / life->each));
 }
 
-/* P[the bucket of a flooded key ever needs more than so many cells]: of the n - 1 other keys, more
- * fall into it than it has room for. */
+/* P[the bucket of a flooded key ever needs more than this many cells]: of the n - 1 other keys,
+ * more fall into it than it has room for. */
 static double rank_flooded_overflow(const rank_life *life, double buckets, double cells) {
     double const room = floor((cells - life->most) / life->each);
     if (!rank_has_flood(life) || room >= life->n - 1) return 0;
@@ -174,7 +174,7 @@ typedef struct rank_search {
     const uint64_t   *fixed; /* fields that are not for us to choose */
     rank_life         life;
     uint64_t          best[RANK_FIELDS], bits;  /* the best geometry so far */
-    uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for a bucket of so many cells; FREE: not yet */
+    uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for this many cells; FREE: not known yet */
 } rank_search;
 
 /* The search tries values for all fields. A field that the user has fixed has just one: his. */
@@ -198,7 +198,7 @@ static double rank_pool_bound(double buckets, double over, double exact, double 
     return 2 * (here / (1 - ratio) + adds * add);
 }
 
-/* The fewest extensions for buckets of so many keys, without a flooded one. By bisection, which
+/* The fewest extensions for buckets of this many keys, without a flooded one. By bisection, which
  * begins with a good guess. */
 static uint64_t rank_plain_pool(const rank_search *s, double buckets, double keys) {
     double const n = s->life.n, budget = POOL_SHARE * s->need->overflow;
@@ -220,8 +220,8 @@ static uint64_t rank_plain_pool(const rank_search *s, double buckets, double key
     return (uint64_t)high;
 }
 
-/* The fewest extensions for buckets of so many cells. One more for the flooded key, unless even its
- * bucket needs none. */
+/* The fewest extensions for buckets of this many cells. One more for the flooded key, unless even
+ * its bucket needs none. */
 static uint64_t rank_pool_for(rank_search *s, uint64_t buckets, uint64_t cells) {
     if (s->pool[cells] != NEED_FREE) return s->pool[cells];
     double const b = (double)buckets, c = (double)cells;
@@ -317,8 +317,8 @@ static bool rank_fills_line(const uint64_t *g) {
     return g[RANK_ALIGNED] != 0 && bits <= 512 && bits + cell > 512;
 }
 
-/* Is every table of so many buckets, with at least so many cells each, too large? All keys need a
- * cell somewhere. */
+/* Is every table of this many buckets, with at least this many cells each, too large? All keys need
+ * a cell somewhere. */
 static bool rank_is_hopeless(const rank_search *s, const uint64_t *g, uint64_t cells) {
     double const   cell = 1 + (double)rank_cell_bits(g), buckets = (double)g[RANK_BUCKETS];
     uint64_t const record = g[RANK_CHAINS] + cells * (1 + rank_cell_bits(g));
@@ -333,8 +333,8 @@ static bool rank_is_cut(const rank_search *s) {
            s->fixed[RANK_CELLS3] != NEED_FREE;
 }
 
-/* The extensions of buckets with so many cells, where an extension has `more`: at least one, unless
- * they have no cells. */
+/* The extensions of buckets with this many cells, where an extension has `more`: at least one,
+ * unless they have no cells. */
 static uint64_t rank_pool_of(rank_search *s, uint64_t buckets, uint64_t cells, uint64_t more) {
     if (more == 0 || cells > RANK_MAX_CELLS) return 0;
     return max_u64(rank_pool_for(s, buckets, cells), 1);

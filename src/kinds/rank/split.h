@@ -5,7 +5,7 @@
  * at its place: 35 ns. The new buckets must be empty.
  *
  * The place of a cell is a rank, as always: with a word for each level, whose bit l says whether
- * chain l reaches so deep, a cell comes behind all cells of the levels before its own, and behind
+ * chain l reaches so deep, a cell comes after all cells of the levels before its own, and after
  * as many of its own level as there are ones below its chain.
  *
  *     level 0   0 1 0 0 1 1 0 0     these are the base index; where the word of the next level has
@@ -21,7 +21,7 @@
 typedef struct split_half {
     unsigned n, levels;
     uint16_t length[64];                  /* of each chain, so far */
-    uint64_t level[CHAINS_MAX_CELLS + 1]; /* bit l: chain l has more than so many cells */
+    uint64_t level[CHAINS_MAX_CELLS + 1]; /* bit l: chain l has more than this many cells */
     uint64_t cell[CHAINS_MAX_CELLS];      /* in the order in which they came */
     uint8_t  chain[CHAINS_MAX_CELLS];     /* of each cell, */
     uint8_t  depth[CHAINS_MAX_CELLS];     /* and how many of its chain came before it */
@@ -56,7 +56,7 @@ TAMIS_INLINE void split_number(split_half *half) {
     half->level[half->levels] = 0;
 }
 
-/* Take the extensions that a bucket with so many cells needs. False: they are not to be had. */
+/* Take the extensions that a bucket with this many cells needs. False: there are too few. */
 TAMIS_INLINE bool split_make_room(chains_view chains, const chains_place *place, unsigned n) {
     const chains_shape *const shape = chains.shape;
     unsigned const            one = (unsigned)shape->room[0], two = one + (unsigned)shape->room[1];

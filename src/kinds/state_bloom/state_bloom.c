@@ -105,7 +105,7 @@ static void state_bloom_prepare(tamis_table *table) {
 /* ------------------------------------------------------------------ the rules of a cell */
 
 /* A content is 1 + value, or DK, and above it the number of keys beside the first. DK is the code
- * behind the last value. */
+ * after the last value. */
 TAMIS_INLINE uint64_t state_bloom_unknown(const shared_shape *shape) {
     return shape->values + 1;
 }

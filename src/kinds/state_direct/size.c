@@ -23,7 +23,7 @@ double tamis_state_direct_unknown(double f, double values) {
 
 /* ------------------------------------------------------------------ rates */
 
-/* A table with so many keys at one time. */
+/* A table with this many keys at one time. */
 typedef struct filling {
     double stuck, held; /* shares of cells */
     double f;

@@ -64,7 +64,7 @@ TAMIS_INLINE bool side_has(side list, uint64_t hash) {
     return side_find(list, hash) < side_count(list);
 }
 
-/* ------------------------------------------------------------------ keys come and go */
+/* ------------------------------------------------------------------ adding and removing keys */
 
 /* False: there is no room. The key is not there yet. */
 TAMIS_INLINE bool side_add(side list, uint64_t hash, uint64_t field) {
@@ -89,7 +89,7 @@ TAMIS_INLINE void side_take(side list, unsigned i) {
 
 /* ------------------------------------------------------------------ checking */
 
-/* For validate: no more keys than there is room for, no key twice, and zero behind the last? */
+/* For validate: no more keys than there is room for, no key twice, and zero after the last? */
 TAMIS_INLINE bool side_is_whole(side list) {
     unsigned const count = side_count(list), room = list.shape->room;
     if (room != 0 && le64_load(list.body + list.shape->at) > room) return false;

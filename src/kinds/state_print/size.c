@@ -87,7 +87,7 @@ typedef struct part {
 static double more_lines(const uint64_t *g, part first, part second) {
     uint64_t const bytes = g[STATE_PRINT_BUCKET_BYTES], step = min_u64(64, bytes & -bytes);
     double         sum = 0;
-    /* For each place where a bucket may begin in a line, count the lines behind those that were
+    /* For each place where a bucket may begin in a line, count the lines after those that were
      * seen. */
     for (uint64_t start = 0; start < 64; start += step) {
         uint64_t const seen = first.to != 0 ? (start + first.to + 63) / 64 : 0;
@@ -106,7 +106,7 @@ static part prints_part(const uint64_t *g, uint64_t cell) {
     return (part){ 0, bytes < 8 ? 8 : min_u64(last, bytes - 8) + 8 };
 }
 
-/* The field of a cell: fields stand behind all prints of the bucket. */
+/* The field of a cell: fields stand after all prints of the bucket. */
 static part field_part(const uint64_t *g, uint64_t cell) {
     uint64_t const x = g[STATE_PRINT_VALUE_BITS];
     uint64_t const at = g[STATE_PRINT_CELLS] * g[STATE_PRINT_PRINT_BITS] + cell * x;
@@ -173,8 +173,8 @@ static bool is_given(const uint64_t *g) {
     return i == DLEFT_FIELDS;
 }
 
-/* Choose the buckets and the side table for so many keys in the end, with such a rate. Returns the
- * bytes that it takes; INFINITY: no geometry does it. */
+/* Choose the buckets and the side table for this many keys in the end, with such a rate. Returns
+ * the bytes that it takes; INFINITY: no geometry does it. */
 static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t *g) {
     bool const         is_permuted = g[STATE_PRINT_PERMUTED] != 0;
     state_print_layout layout;

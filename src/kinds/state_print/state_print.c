@@ -10,7 +10,7 @@
  * A key has a bucket in each of d subtables, and its print with its value goes to the least loaded
  * of them, the leftmost of several. Loads of buckets are so even that small buckets of a fixed size
  * hardly ever overflow. A bucket has its prints first, so that all are compared at once
- * (core/cells.h), and their fields behind them:
+ * (core/cells.h), and their fields after them:
  *
  *     +-----+-----+-----+-----+---------+---------+---------+---------+
  *     |  f  |  f  |  f  |  .  | x: v, t | x: v, t | x: v, t |    .    |    h = 4, 3 keys
@@ -38,10 +38,10 @@
  * Invariants (checked by state_print_validate)
  *   I1  in a bucket the used cells are first, and what is not used is 0;
  *   I2  a fingerprint has one cell; apart, a print is in a bucket once;
- *   I3  the side table has no more keys than there is room for, none twice, and 0 behind the last;
+ *   I3  the side table has no more keys than there is room for, none twice, and 0 after the last;
  *   I4  the cells and the side table have `keys` keys;
  *   I5  all values are among those that there are; apart, also the one that says "don't know";
- *   I6  what is behind all of that is 0;
+ *   I6  what is after all of that is 0;
  *   I7  no timer runs longer than a fresh one of its value.
  */
 #include "state_print.h"

@@ -12,8 +12,8 @@
 typedef struct print_shape {
     tagged_shape cells;
     side_shape   side;
-    uint64_t     side_unit; /* the side table is a unit of the sweep: the one behind all buckets */
-    uint64_t     end;       /* byte behind all */
+    uint64_t     side_unit; /* the side table is a unit of the sweep: the one after all buckets */
+    uint64_t     end;       /* byte after all */
     unsigned     bits;      /* x: of a value and its timer */
     bool         is_permuted, is_reinserted;
 } print_shape;

@@ -1,7 +1,7 @@
 /* tagged.h - d-left tables of prints, each with a field that belongs to it.
  *
  * A bucket has its prints first, so that all are compared at once (core/cells.h), and their fields
- * behind them. Cells that are used come first. A print is never 0, so 0 is a free cell.
+ * after them. Cells that are used come first. A print is never 0, so 0 is a free cell.
  *
  *     +-----+-----+-----+-----+---------+---------+---------+---------+
  *     |  p  |  p  |  p  |  .  |  field  |  field  |  field  |    .    |    4 cells, 3 keys
@@ -130,7 +130,7 @@ TAMIS_INLINE void tagged_fetch(tagged table, tagged_key key) {
     }
 }
 
-/* ------------------------------------------------------------------ keys come and go */
+/* ------------------------------------------------------------------ adding and removing keys */
 
 /* Into the first cell that is free. */
 TAMIS_INLINE void tagged_add(tagged table, dleft_place place, unsigned used, uint64_t field) {

@@ -184,12 +184,12 @@ static double last_sector_size(const uint64_t *g) {
     return (double)(vi_sector(g, g[VI_HASHES] + 1) - vi_sector(g, g[VI_HASHES]));
 }
 
-/* 1 - p for a counter of a line with so many keys, each of which hits it with this chance. */
+/* 1 - p for a counter of a line with this many keys, each of which hits it with this chance. */
 static double line_holds(const line_law *law, double chance, double keys) {
     return 1 - mean_over_hits(law->profile, law->profile->excludes, chance, keys);
 }
 
-/* P[an absent key passes all sectors of a line with so many keys]: the product over sectors. A
+/* P[an absent key passes all sectors of a line with this many keys]: the product over sectors. A
  * sector of s counters is hit once by each key, so a counter of it with chance 1/s. The last sector
  * is asked, and was hit, by only a share `more` of all keys. */
 static double line_passes(const void *context, double keys) {

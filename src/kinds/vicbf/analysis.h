@@ -64,7 +64,7 @@ static inline uint64_t vi_sectors(const uint64_t *g) {
     return g[VI_HASHES] + (g[VI_MORE] != 0);
 }
 
-/* The first counter of sector i; behind the last sector, the number of counters. */
+/* The first counter of sector i; after the last sector, the number of counters. */
 static inline uint64_t vi_sector(const uint64_t *g, uint64_t i) {
     return sectors_first(vi_per_line(g), vi_sectors(g), i);
 }
@@ -95,7 +95,7 @@ uint64_t tamis_vi_count_to(const uint64_t *geometry);
 /* What is known of a counter by its number of hits j, 0 to top + 1. */
 typedef struct vi_profile {
     unsigned top;                       /* counters with more hits than that exclude nobody */
-    double   full;                      /* counters with at least so many hits are stuck */
+    double   full;                      /* counters with at least this many hits are stuck */
     double   excludes[VI_MAX_KEYS + 2]; /* e(j): P[it excludes a random increment] */
     double   both[VI_MAX_KEYS + 2];     /* P[it may hold two random increments at once] */
     double   stuck[VI_MAX_KEYS + 2];    /* s(j): P[the sum is at the maximum or beyond] */

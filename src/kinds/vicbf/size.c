@@ -37,7 +37,7 @@ static bool is_fixed(const tamis_need *need, unsigned field) {
 
 /* ------------------------------------------------------------------ the fewest counters */
 
-/* Blocked: as many counters as the lines hold that so many need. */
+/* Blocked: as many counters as the lines hold that this many need. */
 static uint64_t fill_lines(const uint64_t *g, double counters) {
     double const per_line = (double)SECTORS_LINE_BITS / (double)g[VI_COUNTER_BITS];
     double const lines = fmax(1, ceil(counters / (g[VI_BLOCKED] ? floor(per_line) : per_line)));
