@@ -13,7 +13,7 @@
  *
  * Apart. The d buckets are independent, and the key has the same print, never 0, in all of them.
  * That is the first idea of the papers. Two keys with the same print may share some of their
- * buckets and not others, so nobody can tell whose a print is.
+ * buckets and not others, so it cannot be known whose a print is.
  */
 #ifndef TAMIS_CORE_DLEFT_H
 #define TAMIS_CORE_DLEFT_H

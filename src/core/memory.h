@@ -55,9 +55,9 @@ TAMIS_INLINE void *memory_map_small(size_t bytes) {
 
 /* ------------------------------------------------------------------ tables that grow */
 
-/* A table that grows is filled and emptied a few kilobytes at a time, and no call shall wait for
- * two megabytes to be zeroed. So it begins on ordinary pages, which the system zeroes one by one
- * when they are touched, and asks for huge ones when it is full. */
+/* A table that grows is filled and emptied a few kilobytes at a time, and no call should wait until
+ * two megabytes are zeroed. So it starts on ordinary pages, which the system zeroes one by one when
+ * they are first used, and asks for huge pages when it is full. */
 
 TAMIS_INLINE void memory_avoid_huge_pages(const tamis_allocator *allocator, void *memory,
                                           size_t bytes) {

@@ -11,9 +11,9 @@
  *                    load k - 2 lines in vain. So it goes in rounds: place i of every open key is
  *                    prefetched, then asked; keys whose place does not hold leave. Once few keys
  *                    leave a round (the rest seem to be present), or few are left, all remaining
- *                    places of all open keys are asked at once.
+ *                    places of all open keys are tested at once.
  *   probes_ask_near  for a table within the cache, where there is nothing to wait for. The cost is
- *                    then the mispredicted branch when a key leaves: places are asked two by two,
+ *                    then the mispredicted branch when a key leaves: places are tested two by two,
  *                    without a branch.
  *   probes_locate    for updates, which need all k places of every key: computes and prefetches the
  *                    places of as many keys as fill the line-fill buffers.
@@ -75,7 +75,7 @@ TAMIS_INLINE unsigned probes_keep(const void *table, const uint64_t *hash, uint8
 /* Do all k places of each of n <= TAMIS_CHUNK keys hold? Bit i answers for hash[i]. */
 TAMIS_INLINE uint64_t probes_ask_near(const void *table, const uint64_t *hash, unsigned n,
                                       unsigned k, uint64_t places, probes_holds *holds) {
-    unsigned const second = k > 1; /* with k = 1, place 0 is asked twice */
+    unsigned const second = k > 1; /* with k = 1, place 0 is tested twice */
     uint8_t        list[TAMIS_CHUNK];
     unsigned       open = 0;
     for (unsigned i = 0; i < n; i++) {

@@ -74,9 +74,9 @@ TAMIS_INLINE uint32_t row_match(const uint8_t *bucket, row fields, unsigned skip
     return found;
 }
 
-/* Is any field this value? Most rows fit into one word, so the first word is looked at without
- * asking whether there is any field: that would be a branch which nobody can predict. A row
- * without fields may begin at the end of the bucket, so it reads the first word instead. */
+/* Does any field have this value? Most rows fit into one word, so the first word is read without
+ * checking whether there are any fields: that check would be an unpredictable branch. A row without
+ * fields may begin at the end of the bucket, so it reads the first word of the bucket instead. */
 TAMIS_INLINE bool row_has(const uint8_t *bucket, row fields, uint64_t value) {
     uint64_t const ones = lanes_ones[fields.width];
     unsigned const per_word = lanes_per_word[fields.width];

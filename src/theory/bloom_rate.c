@@ -92,8 +92,8 @@ bool tamis_bloom_choose(double fpr, double n, uint64_t *places, uint64_t *k) {
     return true;
 }
 
-/* Place i is asked if the i places before it were marked; it costs a line if it is in none of
- * theirs. */
+/* Place i is tested if the i places before it were marked; it costs a cache line if it is in none
+ * of theirs. */
 double tamis_bloom_lines_absent(double lines, unsigned k, double fill) {
     double const again = lines > 1 ? fill * (1 - 1 / lines) : 0;
     double       sum = 0, term = 1;

@@ -96,7 +96,7 @@ typedef struct dleft_search {
     uint64_t           best[DLEFT_FIELDS];
 } dleft_search;
 
-/* The number of buckets that is given, by itself or by the number of prints; 0: it is free. */
+/* The number of buckets if it is fixed, directly or by the number of prints; 0: it is free. */
 static uint64_t given_buckets(const dleft_search *search, const uint64_t *g) {
     uint64_t const per_bucket = (UINT64_C(1) << g[DLEFT_PRINT_BITS]) - 1;
     if (search->fixed[DLEFT_BUCKETS] != NEED_FREE) return search->fixed[DLEFT_BUCKETS];

@@ -49,7 +49,7 @@ static inline uint64_t dleft_cell_bits(const uint64_t *g) {
 /* All buckets. False for a geometry out of its ranges, or too large. */
 bool tamis_dleft_bytes(const uint64_t *geometry, uint64_t *ret_bytes);
 
-/* How many keys can be told apart; of a geometry that is possible. */
+/* How many keys can be distinguished; of a geometry that is possible. */
 uint64_t tamis_dleft_prints(const uint64_t *geometry);
 
 /* P[some add of a lifetime finds all its buckets full]. */

@@ -33,10 +33,10 @@
 #include <stdbool.h>
 
 #define FLUID_MAX_TABLES 8
-#define FLUID_MAX_HEIGHT 100 /* the highest load that is told apart */
+#define FLUID_MAX_HEIGHT 100 /* the highest load that is distinguished */
 
-/* A number of buckets that is as good as the limit, if no tails below one bucket are asked for.
- * Filling is followed in a fifth of the steps then. */
+/* A number of buckets that is as good as the limit, if no tails below one bucket are needed. Then
+ * filling is followed in a fifth of the steps. */
 #define FLUID_MANY 1e15
 
 typedef struct fluid {
@@ -68,7 +68,7 @@ void tamis_fluid_law(unsigned tables, bool is_churned, double load, double bucke
 
 /* ------------------------------------------------------------------ asking */
 
-/* Of all buckets, the share with at least j keys. */
+/* The share of all buckets with at least j keys. */
 double tamis_fluid_share(const fluid *law, unsigned j);
 
 /* P[all buckets of the next key have at least j keys]. */

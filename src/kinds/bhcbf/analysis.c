@@ -80,8 +80,8 @@ static bool fits(const fitting *fit, int64_t above) {
 
 /* ------------------------------------------------------------------ entries that were marked */
 
-/* The distribution of a sum, with zeros to either side of it: nobody has to ask whether a sum less
- * two numbers is still in the array. */
+/* The distribution of a sum, with zeros on both sides: so no bounds check is needed when two
+ * numbers are subtracted from a sum. */
 #define LAW_MARGIN (2 * SUMS_MAX)
 
 typedef double law_room[LAW_MARGIN + LAW_SUMS];
@@ -118,8 +118,9 @@ static double keep_one_more(const pairs *layout, unsigned j, double *kept) {
 
 /* ------------------------------------------------------------------ what entries exclude */
 
-/* What is left of a sum of j keys when `times` numbers are taken away lies between -times x width
- * and j x width. If it is no sum of j - times numbers, the entry does not hold these numbers. */
+/* If `times` numbers are subtracted from a sum of j keys, the rest is between -times x width and j
+ * x width. If the rest is not a sum of j - times numbers, the entry does not contain these numbers.
+ * */
 static bool is_left(const sums *table, unsigned j, unsigned times, int64_t rest) {
     return rest >= 0 &&
            sums_may_be(table, j - times, (uint64_t)rest + (uint64_t)(j - times) * table->least);
@@ -141,8 +142,8 @@ static double chance_with_two(const sums *table, const double *kept, int64_t res
     return sum;
 }
 
-/* The share of all ways to choose `times` numbers that an entry with j keys does not hold. Where
- * j - times is beyond the table of sums (sums.h), only the ends of the range are not left. */
+/* The share of all choices of `times` numbers that an entry with j keys does not contain. If j -
+ * times is beyond the table of sums (sums.h), only the ends of the range are excluded. */
 static double share_not_held(const pairs *layout, unsigned j, unsigned times, const double *kept) {
     const sums *const table = &layout->sums;
     int64_t const     most = (int64_t)j * table->width, edge = (int64_t)times * table->width;

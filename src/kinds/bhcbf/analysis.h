@@ -80,7 +80,7 @@ typedef struct bh_profile {
     unsigned top;                        /* entries with more hits than that are marked */
     double   excludes[BH_MAX_COUNT + 2]; /* e(j): P[it excludes a place of an absent key] */
     double   both[BH_MAX_COUNT + 2];     /* P[it may hold two places that meet there] */
-    double   stuck[BH_MAX_COUNT + 2];    /* s(j): P[it was marked on the way] */
+    double   stuck[BH_MAX_COUNT + 2];    /* s(j): P[the entry was marked before it had j keys] */
     double   risk[BH_MAX_COUNT + 2];     /* P[one key more, or its removal, marks it] */
 } bh_profile;
 

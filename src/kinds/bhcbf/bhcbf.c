@@ -168,7 +168,7 @@ TAMIS_INLINE uint64_t bhcbf_places(const tamis_table *table) {
     return table->geometry[BH_ENTRIES] * bhcbf_layout(table)->sums.n;
 }
 
-/* What core/probes.h asks for. */
+/* The functions that core/probes.h needs. */
 
 TAMIS_INLINE const uint8_t *bhcbf_where(const void *any, uint64_t place) {
     const tamis_table *const table = any;
@@ -287,8 +287,8 @@ static uint64_t bhcbf_count(const tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ a chunk of keys */
 
-/* First place by place, for all keys of the chunk; only those that are not excluded (`open`) are
- * asked by steps. */
+/* First test place by place, for all keys of the chunk. Only keys that are not excluded (`open`)
+ * are tested by steps. */
 static uint64_t bhcbf_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
     uint64_t const places = bhcbf_places(table);

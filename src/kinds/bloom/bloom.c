@@ -232,7 +232,7 @@ static const tamis_kind *bloom_form(const uint64_t *geometry) {
     return geometry[BLOOM_HASHES] == 16 ? &bloom_form_blocked_16 : &bloom_form_blocked;
 }
 
-/* For callers who have no set, and so no form. */
+/* For callers that have no set, and so no form. */
 
 static bool bloom_has(const tamis_table *table, uint64_t hash) {
     return bloom_form(table->geometry)->has(table, hash);
@@ -244,8 +244,8 @@ static tamis_status bloom_add(tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* The union of the keys is the union of the marks. Keys that are in both tables are counted twice:
- * nobody can tell. */
+/* The union of the keys is the union of the bits. Keys that are in both tables are counted twice,
+ * since the tables do not know which these are. */
 static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     for (uint64_t at = 0; at < into->body_bytes; at += 8) {
         le64_store(into->body + at, le64_load(into->body + at) | le64_load(from->body + at));

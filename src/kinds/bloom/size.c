@@ -95,8 +95,8 @@ static bool choose_blocked(const tamis_need *need, uint64_t *g) {
 bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BLOOM_FIELDS];
     memcpy(g, need->fixed, sizeof g);
-    /* Who fixes a size or a number of hashes has the textbook's filter in mind: it is blocked only
-     * if that is said. */
+    /* A user who fixes a size or a number of hashes expects the textbook filter: it is blocked only
+     * if `blocked` is fixed, too. */
     bool const is_open = g[BLOOM_BITS] == NEED_FREE && g[BLOOM_HASHES] == NEED_FREE;
     if (g[BLOOM_BLOCKED] == NEED_FREE) g[BLOOM_BLOCKED] = is_open && need_is_fast(need);
     if (g[BLOOM_BLOCKED] > 1) return false;

@@ -150,7 +150,7 @@ TAMIS_INLINE tamis_status counting_down(tamis_table *table, const uint64_t *at, 
     return is_changed ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
-/* The smallest counter of the key. All stuck: nobody knows how many, but many. */
+/* The smallest counter of the key. If all are stuck, the count is "many". */
 TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *at, unsigned k) {
     counters const cells = counting_cells(table);
     uint64_t       least = cells.top;
@@ -167,7 +167,7 @@ TAMIS_INLINE bool counting_line_holds(const sectors *layout, counters line, uint
     return counters_get(line, sectors_pick(layout, i, &chosen) * line.bits) != 0;
 }
 
-/* Counter by counter, until one is 0. The first two are asked together: after one of them alone,
+/* Counter by counter, until one is 0. The first two are tested together: after one of them alone,
  * the branch would be a coin toss that the processor mispredicts half of the time. */
 TAMIS_INLINE bool counting_has_in_line(const tamis_table *table, uint64_t hash, unsigned bits) {
     const sectors *const layout = counting_layout(table);
@@ -233,7 +233,8 @@ static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsig
     }
 }
 
-/* A table that is in the cache needs no prefetching, and is asked key by key (probes_ask_near). */
+/* A table that fits into the cache needs no prefetching: its keys are tested one by one
+ * (probes_ask_near). */
 static STRIPE_READER uint64_t counting_has_chunk(const tamis_table *table, const uint64_t *hash,
                                                  unsigned n) {
     unsigned const k = counting_hashes(table);

@@ -33,7 +33,7 @@ TAMIS_INLINE bool counting_is_blocked(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ the counters of a key */
 
-/* A scattered table as core/probes.h asks for it: by the number of the counter. */
+/* Counters of a table that is not blocked, by their number, as core/probes.h needs them. */
 
 TAMIS_INLINE const uint8_t *counting_where(const void *any, uint64_t place) {
     const tamis_table *const table = any;

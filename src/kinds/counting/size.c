@@ -31,7 +31,7 @@ uint64_t tamis_cbf_count_to(const uint64_t *g) {
     return cbf_top(g) - 1;
 }
 
-/* Of a blocked table: counters in a line, lines, sizes of the sectors. */
+/* In a blocked table: counters per line, number of lines, sizes of the sectors. */
 
 static uint64_t cbf_per_line(const uint64_t *g) {
     return SECTORS_LINE_BITS / g[CBF_COUNTER_BITS];

@@ -92,8 +92,8 @@ static double rate_of_cells(const uint64_t *g, const prefixes_shape *s, double n
 #define MANY_MATCHES 1e-4 /* a rate from which on keys that match when they come matter */
 #define ROUNDS 8          /* of finding the share of keys with cells, at most */
 
-/* Where cells count copies, a key that matches a cell when it comes has no cell of its own. This is
- * the share of keys that have one.
+/* Where cells count copies, a key that matches a cell when it is added has no cell of its own. This
+ * is the share of keys that have one.
  *
  * Under churn each of S strings is that of Poisson(n / S) keys, and has a cell if it is that of
  * any. So S fpr cells serve n = -S ln(1 - fpr) keys.

@@ -7,11 +7,11 @@
  * remainder and C of counter in a cell. There are B 2^r fingerprints (b, r); what is known of a key
  * beyond that is z.
  *
- * Idea. An absent key is taken for present if a cell in one of its buckets is a prefix of its
- * string (r, z). So the rate is the sum of 2^-length over all cells, divided by the buckets of a
- * subtable: equation (1) of section II.A, with the lengths of this kind. A length follows from the
- * most keys that the bucket ever had (peaks.h), and so from the lifetime. The rate that is stated
- * is the one at the end of the lifetime.
+ * Idea. An absent key is a false positive if a cell in one of its buckets is a prefix of
+ * its string (r, z). So the rate is the sum of 2^-length over all cells, divided by the buckets of
+ * a subtable: equation (1) of section II.A, with the lengths of this kind. A length follows from
+ * the most keys that the bucket ever had (peaks.h), and so from the lifetime. The rate that is
+ * stated is the one at the end of the lifetime.
  *
  * Why a simulation, too. Buckets with two lengths have no such law, nor have tables of a few
  * buckets. A small table is followed in place of it, without keys (outlines.h). That is good to a

@@ -209,7 +209,7 @@ static uint64_t ddlcbf_count(const tamis_table *table, uint64_t hash) {
     return found.is_stuck ? TAMIS_COUNT_MANY : found.copies;
 }
 
-/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+/* Keys in a chunk: all their buckets are prefetched while the chunk before is worked on. */
 #define DDLCBF_CHUNK 8
 
 static void ddlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,

@@ -71,13 +71,13 @@ static const uint16_t max_codes_cells[MAX_CODES_PAIRS(MAX_CODES_LEVELS + 1)]
 static_assert(MAX_CODES_ALL <= 1 << 11 && MAX_CODES_PAIRS(MAX_CODES_LEVELS) < 1 << 8,
               "the entries have room for both numbers");
 
-/* Of a pair that exists; the level is left 0. */
+/* The head of a valid pair; its level stays 0. */
 TAMIS_INLINE max_code max_codes_get_pair(unsigned pair) {
     unsigned const entry = max_codes_cells[pair];
     return (max_code){ 0, entry >> 8, pair - (entry & 255) };
 }
 
-/* Of a code that exists. */
+/* The head of a valid code. */
 TAMIS_INLINE max_code max_codes_get(unsigned code) {
     unsigned const entry = max_codes_levels[code];
     max_code       triple = max_codes_get_pair(code - (entry & 2047));

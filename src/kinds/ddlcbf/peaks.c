@@ -17,7 +17,7 @@
 
 #define STEP 0.05    /* of time; in 1, all keys are replaced once */
 #define STEPS 160    /* after which only the slowest part of a process still changes */
-#define HEIGHT 30    /* the highest load that is told apart, well beyond those that buckets have */
+#define HEIGHT 30    /* the highest load that is distinguished; no bucket comes near it */
 #define NOTHING 1e-9 /* shares of buckets that do not matter */
 #define NEVER 1e-16  /* chances that do not matter */
 
@@ -268,8 +268,8 @@ static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigne
     }
 }
 
-/* Keys per bucket that are in buckets which never had more than m, for all m up to `last`; `all` is
- * the keys of all buckets. Where the answer is none or all, nothing is followed. */
+/* Keys per bucket that are in buckets which never had more than m keys, for all m up to `last`;
+ * `all` is the keys of all buckets. If the answer is none or all, nothing is computed. */
 static void find_keys_up_to(const life *subtable, unsigned last, double all, double *ret_keys) {
     lane     keys;
     unsigned followed = 0; /* the first m that is not followed yet */
@@ -285,7 +285,7 @@ static void find_keys_up_to(const life *subtable, unsigned last, double all, dou
     }
 }
 
-/* Add up the levels of all subtables. Where nothing is replaced, churn is not looked at. */
+/* Add up the levels of all subtables. If no keys are replaced, churn is ignored. */
 void tamis_levels(unsigned tables, double load, double turns, unsigned last, levels *ret_levels) {
     tails fill, churn;
     make_tails(tables, load, false, &fill);

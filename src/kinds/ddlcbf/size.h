@@ -20,8 +20,8 @@
 
 #include "analysis.h"
 
-/* Fill in the fields that are not fixed, for the smallest table. Without a rate, what is not fixed
- * is as in the paper. False: no table does it. */
+/* Fill in the free fields, for the smallest table. Without a rate, the free fields are those of the
+ * paper. False: no table meets the need. */
 bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

@@ -162,9 +162,9 @@ double tamis_dlbf_overflow_by(const uint64_t *g, const fluid *law, unsigned cell
 
 /* ------------------------------------------------------------------ keys that are not stored */
 
-/* Of all keys, the share that matched when they came and so were not stored: the mean of the fpr
- * over the filling. The fpr rises with the load as load x 2^-(bits / load), about, so its mean is
- * its end over 2 + ln 2 bits / load. */
+/* The share of keys that matched when they were added, and so were not stored. It is the mean of
+ * the fpr while the table was filled. The fpr rises with the load about as load x 2^-(bits / load),
+ * so its mean is its final value over 2 + ln 2 bits / load. */
 static double share_not_stored(const uint64_t *g, double n, double fpr) {
     return n > 0 ? fpr / (2 + 0.69 * (double)g[DLBF_BUCKET_BITS] / dlbf_load(g, n)) : 0;
 }
@@ -179,7 +179,7 @@ double tamis_dlbf_added(const uint64_t *g, double stored, double fpr) {
 
 /* The fluid law of n keys first. If the rate is so high that keys which are not stored matter, it
  * is computed again for those that are stored. A table of few keys is followed instead. In the end,
- * n / 2^64: keys with equal hashes cannot be told apart by any kind. */
+ * n / 2^64: keys with equal hashes cannot be distinguished by any kind. */
 dlbf_forecast tamis_dlbf_forecast(const uint64_t *g, double n) {
     bool const is_followed = tamis_dlbf_is_followed(g, n);
     fluid      law;

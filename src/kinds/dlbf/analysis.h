@@ -18,8 +18,8 @@
  * bucket comes to a load that is sorted and D / t stays, its cells would have to become longer,
  * and nothing knows the bits that are missing.
  *
- * L never grows as keys come if, from one load to the next, the bits a s(a) that a load saves rise
- * by no more than the smallest L. Other sortings are not possible.
+ * L never grows as keys are added if, from one load to the next, the bits a s(a) that a load saves
+ * rise by no more than the smallest L. Other sortings are not possible.
  *
  * Rate. A key that is not in the set meets the cells of d buckets. Q(i, a) is the share of the
  * buckets of subtable i with load a, from theory/fluid.h. Equation (1) of the paper is
@@ -78,7 +78,8 @@ bool tamis_dlbf_layout(const uint64_t *geometry, dlbf_layout *ret_layout);
 void tamis_dlbf_lengths(const uint64_t *geometry, const dlbf_layout *layout, const unsigned *load,
                         unsigned *ret_length);
 
-/* Can a sorting be kept with this many data bits in a bucket: does L never grow as keys come? */
+/* Can a sorting be kept with this many data bits in a bucket: does L never grow when keys are
+ * added? */
 bool tamis_dlbf_lengths_never_grow(unsigned cells, uint64_t sorting, unsigned data_bits);
 
 /* ------------------------------------------------------------------ prediction */
@@ -88,7 +89,7 @@ typedef struct dlbf_forecast {
     double lines; /* that a lookup of a present key touches; of an absent one, it is d */
 } dlbf_forecast;
 
-/* Of a geometry that is possible, after n keys. */
+/* For a valid geometry, after n keys. */
 dlbf_forecast tamis_dlbf_forecast(const uint64_t *geometry, double n);
 
 /* How many keys were added until this many were stored, at this fpr now: keys that matched when

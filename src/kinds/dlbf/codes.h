@@ -68,7 +68,7 @@ TAMIS_INLINE unsigned split_load(codes_split split) {
     return split >> 12;
 }
 
-/* A part has the cells from its first up to its end, which is not one of them. */
+/* A part has the cells from its first one up to its end (exclusive). */
 TAMIS_INLINE unsigned split_first(codes_split split, unsigned part) {
     return (unsigned)split << 4 >> (4 * part) & 15;
 }

@@ -29,7 +29,7 @@
  *
  * What it cannot do
  * -----------------
- * There is no removal: nobody can tell whose a shortened cell was. For the same reason a cell
+ * There is no removal: it cannot be known whose a shortened cell was. For the same reason a cell
  * cannot move to an emptier bucket, and tables cannot be merged: a bucket that is less full would
  * need bits that are gone. But all bits of keys that come together are known, so add_balanced
  * places them several times, each in the bucket that is the least loaded by then, before it stores
@@ -294,7 +294,8 @@ static double dlbf_survey_block(const dlbf_shape *s, const uint8_t *bytes, uint6
 }
 
 /* A key that was not added has one bucket in each subtable, and these are independent. Keys that
- * were taken for present when they came have left no trace, so how many there were is estimated. */
+ * were taken for present when they were added have left no trace, so how many there were is
+ * estimated. */
 static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;

@@ -43,8 +43,8 @@ static void followed_prepare(followed *table) {
     }
 }
 
-/* A key comes: to the least loaded of its buckets, the leftmost of several, unless that is full, or
- * the key matches in one of them. Where matches are rare, they are not looked for. */
+/* Add a key to the least loaded of its buckets, the leftmost if several are equal, unless that is
+ * full, or the key matches in one of them. If matches are rare, they are not searched. */
 static void followed_add(followed *table, bool may_match) {
     const uint64_t *const g = table->geometry;
     uint64_t              least = 0;

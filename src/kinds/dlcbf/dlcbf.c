@@ -362,8 +362,8 @@ static bool dlcbf_stands_for_all(const tamis_table *table, const dlcbf_walk *wal
            found.cell == walk->at.cell;
 }
 
-/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
- * that are. One that takes several cells counts once. */
+/* A lookup says yes if the fingerprint is stored, so the fpr is the share of
+ * fingerprints that are. One that takes several cells counts once. */
 static void dlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           all = tamis_dlcbf_prints(table->geometry);

@@ -120,7 +120,7 @@ static void add_hit(const ml_model *model, const levels *layout, unsigned c, dou
     }
 }
 
-/* A counter at the top excludes nobody, and no hit changes it. Sums beyond the law are there. */
+/* A counter at the top excludes no key, and no hit changes it. Sums beyond the law are there. */
 void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law *law,
                       ml_heights *ret_heights) {
     unsigned const depth = layout->depth;

@@ -38,7 +38,7 @@
  * enough, and at a rate of 0.1% fewer than one key in 10^8 have none. */
 #define ML_OTHERS 6
 
-/* Sums that are told apart. A larger counter excludes nobody, whatever D is. */
+/* Sums that are distinguished. A larger counter excludes no key, whatever D is. */
 #define ML_MAX_SUM 1024
 
 /* The distribution of the sum that a counter holds. */

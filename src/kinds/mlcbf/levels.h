@@ -148,9 +148,9 @@ TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint
         value += cell;
         if (cell != bits_low(bits)) return value;
         if (l + 1 == layout->depth || (l == 0 && levels_is_closed(layout, body, block))) break;
-        /* The counter goes on in the cell number `rank` of the next level, which begins behind the
-         * n cells of this one. How many cells that level has is needed only to find the level after
-         * it. */
+        /* The counter continues in cell number `rank` of the next level, which begins after the n
+         * cells of this one. The number of cells of that level is needed only to find the level
+         * after it. */
         uint64_t const rank = levels_full(body, first, i, bits);
         first += n * bits;
         if (l + 2 < layout->depth) {

@@ -46,9 +46,10 @@
 
 #define ML_MAX_COUNT (WIDTHS_MAX - 2 - ML_OTHERS)
 
-/* Fill in the fields that are not fixed, for the smallest table. If the number of counters is
- * fixed, the lowest rate there is will do. If no table with the fixed fields counts as far as is
- * asked, or ML_MAX_COUNT is less, one that counts less is chosen. False: there is no table. */
+/* Fill in the free fields, for the smallest table. If the number of counters is fixed, the lowest
+ * possible rate is chosen, whatever it is. If no table with the fixed fields counts as far as
+ * requested, or ML_MAX_COUNT is less, a table that counts less is chosen. False: there is no table.
+ * */
 bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

@@ -1,29 +1,30 @@
-/* chains.h - a bucket of chains without pointers: cells found by counting bits.
+/* chains.h - a bucket of chains without pointers: cells are found by counting bits.
  *
- * The chains of a bucket are cut into levels: the first cells of all chains, then all second cells,
- * ... packed one after the other, in the order of their chains. Bit l of the base index (I0 in the
- * paper) says whether chain l has a first cell; the bit of the higher index (IH) beside each cell
- * says whether its chain has another. So the place of a cell is a rank: the number of ones before
- * its chain's bit.
+ * The chains of a bucket are stored level by level: the first cells of all chains, then all second
+ * cells, and so on, packed in the order of their chains. Bit l of the base index (I0 in the paper)
+ * says whether chain l has a first cell. The higher index (IH) has one bit per cell, which says
+ * whether the chain of that cell has another cell. So the position of a cell is a rank: the number
+ * of one bits before its chain's bit.
  *
  *     base     0 1 0 0 1 1 0 0          chains 1, 4, 5 have cells        level 1: 3 cells
  *     higher   0 1 1 | 0 1 | 0          of those 4 and 5 have more       level 2: 2 cells
  *     cells    a b c | d e | f          chain 4: b d   chain 5: c e f    level 3: 1 cell
  *
- * A new cell goes to the end of its chain; a cell is taken away by moving the last of its chain
- * into the hole. Either way one bit and one cell are shifted in or out, by whole words.
+ * A new cell goes to the end of its chain. A cell is removed by moving the last cell of its chain
+ * into the hole. In both cases one bit and one cell are shifted in or out, by whole words.
  *
- * A bucket that is full goes on in an extension, and that in another, each from a pool that all
- * buckets share. The higher index and the cells are then numbered through (parts.h).
+ * A bucket that is full continues in an extension, and that in another, each from a pool that all
+ * buckets share. The higher index and the cells are then numbered continuously (parts.h).
  *
  *     part 0, the bucket    [ base | pointer to part 1 | higher index | cells ]
  *     part 1                       [ pointer to part 2 | higher index | cells ]
  *     part 2                                           [ higher index | cells ]
  *
- * Cells are opaque here except for their lowest bits, the remainder; copies.h says what the others
- * are. After TAMIS_OPEN_TRUST nobody has checked the body: whatever its bits are, no function here
- * reads or writes outside of it. Lookups in shared sets rely on that, too: they may read what is
- * being changed, and then throw the answer away. So what bounds a place is loaded once.
+ * This file knows only the lowest bits of a cell, the remainder; copies.h defines the others. After
+ * TAMIS_OPEN_TRUST the body has not been checked: whatever its bits are, no function here reads or
+ * writes outside of it. Lookups in shared sets rely on that, too: they may read a bucket while it
+ * is being changed, and then discard the answer. So a value that bounds a position is loaded only
+ * once.
  */
 #ifndef TAMIS_KINDS_RANK_CHAINS_H
 #define TAMIS_KINDS_RANK_CHAINS_H
@@ -88,8 +89,8 @@ TAMIS_INLINE uint64_t chains_pointer(chains_view chains, uint64_t at, unsigned p
                      (unsigned)chains.shape->pointer_bits[part - 1]);
 }
 
-/* The bit where part 1 or 2 begins. A pointer to none, which occurs only in a body that was not
- * checked, leads to bucket 0: any bit that is surely inside. */
+/* The bit where part 1 or 2 begins. A missing pointer, which occurs only in a body that was not
+ * checked, leads to bucket 0, so that the bit is inside the body. */
 TAMIS_INLINE uint64_t chains_extension(chains_view chains, uint64_t at, unsigned part) {
     uint64_t const which = chains_pointer(chains, at, part);
     if (which == 0 || which > chains.shape->pool[part]) return chains.shape->start[0];
@@ -155,8 +156,9 @@ TAMIS_INLINE unsigned chains_ones(chains_view chains, uint64_t at, unsigned part
     return ones + bits_popcount(field_get_wide(chains.body, first, (unsigned)left));
 }
 
-/* Cells in use: one for each one of the base and of the higher index. The ones of a part announce
- * cells of the next level, so there is another part just if they announce more than fit. */
+/* Cells in use: one for each one bit of the base and of the higher index. Each one bit of a part
+ * stands for a cell of the next level, so there is another part exactly if these cells do not fit.
+ * */
 TAMIS_INLINE unsigned chains_load(chains_view chains, uint64_t at) {
     const chains_shape *const shape = chains.shape;
     unsigned load = bits_popcount(chains_base(chains, at)) + chains_ones(chains, at, 0);
@@ -171,8 +173,8 @@ TAMIS_INLINE unsigned chains_load(chains_view chains, uint64_t at) {
 
 /* ------------------------------------------------------------------ a chain */
 
-/* On the way down a chain: cell `rank` of the `size` cells of a level, which begins at cell
- * `start`. */
+/* The position in a walk down a chain: cell `rank` of the `size` cells of a level, which begins at
+ * cell `start`. */
 typedef struct chains_step {
     unsigned start, size, rank;
 } chains_step;
@@ -243,8 +245,8 @@ TAMIS_INLINE void chains_set_pointer(chains_view chains, uint64_t at, unsigned p
               (unsigned)chains.shape->pointer_bits[part - 1], value);
 }
 
-/* Make room for one more cell behind `load` others. False: there is none. A free extension is
- * searched from where this bucket's would be if every bucket had one. */
+/* Make room for one more cell after `load` others. False: there is no room. The search for a free
+ * extension starts where this bucket's extension would be if every bucket had one. */
 TAMIS_INLINE bool chains_make_room(chains_view chains, const chains_place *place, unsigned load) {
     const chains_shape *const shape = chains.shape;
     if (load >= chains_room(shape)) return false;
@@ -327,7 +329,7 @@ TAMIS_INLINE bool chains_append(chains_view chains, const chains_place *place,
     return true;
 }
 
-/* Take a cell away where part of the bucket is in an extension. */
+/* Remove a cell where part of the bucket is in an extension. */
 static __attribute__((noinline, unused)) void chains_far_delete(chains_view         chains,
                                                                 const chains_place *place,
                                                                 const chains_end   *end,
@@ -345,7 +347,7 @@ static __attribute__((noinline, unused)) void chains_far_delete(chains_view     
     chains_give_room(chains, place->at, load - 1);
 }
 
-/* Take cell `hole` of a chain away: the last cell of the chain takes its place. */
+/* Remove cell `hole` of a chain: the last cell of the chain takes its place. */
 TAMIS_INLINE void chains_delete(chains_view chains, const chains_place *place,
                                 const chains_end *end, unsigned hole) {
     unsigned const load = chains_load(chains, place->at), bits = (unsigned)chains.shape->cell_bits;
@@ -381,8 +383,8 @@ TAMIS_INLINE bool chains_levels_fit(chains_view chains, uint64_t at, unsigned *r
     return size == 0;
 }
 
-/* Has the bucket just the parts that its cells need, and is nothing marked or stored after the
- * last cell? Safe on any bytes. *ret_load: the cells in use. */
+/* Does the bucket have exactly the parts that its cells need, and is everything zero after the last
+ * cell? Safe on any bytes. *ret_load: the cells in use. */
 static __attribute__((unused)) bool chains_are_whole(chains_view chains, uint64_t at,
                                                      unsigned *ret_load) {
     const chains_shape *const shape = chains.shape;

@@ -36,7 +36,8 @@ TAMIS_INLINE unsigned copies_cells(const chains_shape *shape, uint64_t copies) {
 
 /* ------------------------------------------------------------------ one fingerprint */
 
-/* A chain followed to its end: where that is, and what there is of a fingerprint on the way. */
+/* The result of following a chain to its end: where the end is, and which cells of a fingerprint
+ * there are. */
 typedef struct copies_trail {
     chains_end end;
     unsigned   cells, copies; /* cells with the remainder, and copies that they stand for */
@@ -44,8 +45,8 @@ typedef struct copies_trail {
     unsigned   match_copies;
 } copies_trail;
 
-/* One walk down the chain answers all that add, remove and count ask: how many copies there are,
- * which cell to change, and where a cell would be appended or taken away. The whole chain is read
+/* One walk down the chain gives everything that add, remove and count need: how many copies there
+ * are, which cell to change, and where a cell would be appended or removed. The whole chain is read
  * even if the remainder is found early, since its end is needed. */
 TAMIS_INLINE copies_trail copies_follow(chains_view chains, const chains_place *place) {
     uint64_t const base = chains_base(chains, place->at);
@@ -116,7 +117,7 @@ TAMIS_INLINE void copies_down(chains_view chains, const chains_place *place,
 
 /* ------------------------------------------------------------------ all of a bucket */
 
-/* A fingerprint of a bucket, and what there is of it. */
+/* A fingerprint of a bucket, and its cells and copies. */
 typedef struct copies_entry {
     uint64_t remainder;
     unsigned copies, cells;

@@ -172,7 +172,8 @@ static void rank_wipe(tamis_table *table, uint64_t first, uint64_t n) {
         rank_empty(chains, chains_bucket_at(chains.shape, bucket));
 }
 
-/* The whole bytes of records before this bucket; extensions belong to no bucket for good. */
+/* The bytes of the records before this bucket. Extensions do not belong to a fixed bucket, so they
+ * are not included. */
 static unsigned rank_spans(const tamis_table *table, uint64_t bucket, kind_span *ret_spans) {
     ret_spans[0] = (kind_span){ 0, chains_bucket_at(&rank_shape_of(table)->chains, bucket) / 8 };
     return 1;

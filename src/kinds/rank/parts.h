@@ -1,14 +1,14 @@
-/* parts.h - an array of small fields that lies in up to three pieces.
+/* parts.h - an array of small fields that is stored in up to three pieces.
  *
- * A bucket whose cells have run out goes on in an extension elsewhere. Its fields are numbered
- * through: piece 0 holds the first room[0] of them, piece 1 the next room[1], and so on.
+ * A bucket that has no more room continues in an extension elsewhere. Its fields are numbered
+ * continuously: piece 0 has the first room[0] of them, piece 1 the next room[1], and so on.
  *
  *     piece 0                piece 1         piece 2
  *     [ a b c d e f ]        [ g h i ]       [ j k . ]
  *
- * Opening a gap for one field moves the fields after it in its piece up by one; what falls out at
- * the end of a piece goes to the beginning of the next. Closing a gap does the reverse. All by
- * whole words (core/shift.h).
+ * Opening a gap for one field moves the fields after it in its piece up by one; the field that
+ * falls out at the end of a piece goes to the start of the next. Closing a gap does the reverse.
+ * Both work on whole words (core/shift.h).
  */
 #ifndef TAMIS_KINDS_RANK_PARTS_H
 #define TAMIS_KINDS_RANK_PARTS_H

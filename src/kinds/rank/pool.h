@@ -9,7 +9,8 @@
 
 #include "core/field.h"
 
-/* Nothing here says who has a record: the bucket or extension that points to it does (chains.h). */
+/* This file does not record who has a record: the bucket or extension that points to it does
+ * (chains.h). */
 #define POOL_NONE UINT64_MAX
 #define POOL_WORD (FIELD_MAX_BITS - 1) /* bits that are read at once */
 

@@ -6,41 +6,45 @@
  *
  * Idea
  * ----
- * A hash is a bucket, a chain in it, and a remainder; only the remainder is stored. The chains of a
- * bucket need no pointers: their cells are packed level by level, and a bit beside each cell says
- * whether its chain goes on, so the place of a cell is a count of ones (chains.h).
+ * A hash is split into a bucket, a chain in it, and a remainder; only the remainder is stored. The
+ * chains of a bucket need no pointers: their cells are packed level by level, and a bit for each
+ * cell says whether its chain continues. So the position of a cell is a count of one bits
+ * (chains.h).
  *
  *     hash -> [ bucket | chain | remainder ]
  *                  |       |         |
  *                  |       |         +-- stored in a cell of A (copies.h: with a counter, a value)
- *                  |       +------------ its rank in I0 is the place of its first cell
+ *                  |       +------------ its rank in I0 is the position of its first cell
  *                  +-------------------- [ I0, L bits | pointer | IH, Z bits | A, Z cells ]
  *
- * Buckets fill unevenly. One that is full goes on in an extension of Z2 cells, and that in one of
- * Z3, from two pools shared by all buckets (size.h computes their sizes). When a pool has none left
- * the add is refused. An extension goes back as soon as the bucket can do without it.
+ * Buckets are not equally full. A full bucket continues in an extension of Z2 cells, and that in
+ * one of Z3 cells, from two pools that all buckets share (size.h computes their sizes). When a pool
+ * is exhausted, the add is refused. An extension is given back as soon as the bucket does not need
+ * it.
  *
  * Why
  * ---
- * The smallest kind that can remove. A chain costs a bit where a hash table spends a pointer, so
- * chains can be short, and a fingerprint keeps only the bits that bucket and chain do not say.
- * Extensions take the room for the fullest buckets from all of them together.
+ * This is the smallest kind that can remove. A chain costs one bit where a hash table needs a
+ * pointer, so chains can be short, and a fingerprint stores only the bits that do not follow from
+ * its bucket and chain. Because of the extensions, room for the fullest buckets is shared by all of
+ * them.
  *
- * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
+ * Modes: how many copies of a fingerprint are distinguished (prints_plan.h chooses the mode).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
  *   copies = 2 to 8      a multiset: each copy is a cell, up to this many;
  *   counter_bits = C     a cell counts 1 to 2^C, then its chain gets a second, up to `copies`.
- * With copies x 2^C of them a fingerprint is saturated, and stays.
+ * With copies x 2^C copies a fingerprint is saturated, and can no longer be removed.
  *
- * Layouts. Packed: no bit is lost, a bucket begins anywhere. Aligned: a bucket is one cache line. A
- * set that grows is packed: its buckets have fewer bits at each stage, and fill a line at only one.
+ * Layouts. Packed: no bit is wasted, and a bucket begins at any bit. Aligned: a bucket is one cache
+ * line. A set that grows is packed: its buckets have fewer bits at each stage, so they could fill a
+ * line at only one stage.
  *
  * Body: the buckets (I0, pointer to an extension or 0, IH, A), the extensions of level 2 (pointer,
  * IH, A), those of level 3 (IH, A), and a bit for each extension that is taken.
  *
  * Invariants (checked by rank_validate)
- *   I1  the levels of a bucket add up, and nothing is marked or stored after them;
- *   I2  a bucket has an extension just when its cells need one, and each is taken by one bucket;
+ *   I1  the index bits of a bucket match its cells, and everything after the last cell is zero;
+ *   I2  a bucket has an extension exactly when its cells need one, and each belongs to one bucket;
  *   I3  free extensions, and bits after the last part, are zero;
  *   I4  a fingerprint has at most `copies` cells, of which at most one is not full;
  *   I5  the counts of all cells sum up to `keys`, and `saturated` fingerprints have all copies;
@@ -197,7 +201,7 @@ static bool rank_add_copies_at(tamis_table *table, const chains_place *place, ui
     return true;
 }
 
-/* Ask before the first cell is added, so that a refused add changes nothing. */
+/* Check for room before the first cell is added, so that a refused add changes nothing. */
 static tamis_status rank_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
     chains_view const  chains = rank_view(table);
     chains_place const place = rank_find(table, hash);
@@ -294,8 +298,8 @@ static bool rank_join_cells(void *context, const chains_place *place, const copi
     return true;
 }
 
-/* Is there room for all of `from`? Buckets only grow on the way, so if there is room for the result
- * there is room for every step. */
+/* Is there room for all of `from`? Buckets only grow during a merge, so if there is room for the
+ * result, there is room for every step. */
 static bool rank_can_join(tamis_table *into, const tamis_table *from) {
     const chains_shape *const shape = &rank_shape_of(into)->chains;
     uint64_t                  needed[3] = { 0 };
@@ -342,8 +346,8 @@ static bool rank_count_one(void *context, const chains_place *place, const copie
     return true;
 }
 
-/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
- * that are. One that takes several cells counts once. */
+/* A lookup says yes if the fingerprint is stored, so the fpr is the share of stored fingerprints. A
+ * fingerprint with several cells counts once. */
 static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
     const chains_shape *const shape = &rank_shape_of(table)->chains;
     uint64_t const            all = tamis_rank_prints(table->geometry);
@@ -421,9 +425,9 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
-/* Buckets are packed: neighbours have words in common, and all of them share two pools. So changes
- * take turns. Lookups do not wait: they are safe in a body that nobody has checked (chains.h), so
- * also in one that is being changed. */
+/* Buckets are packed: neighbours have words in common, and all of them share two pools. So one
+ * change runs at a time. Lookups do not wait: they are safe in a body that has not been checked
+ * (chains.h), and so also in one that is being changed. */
 SHARE_ONE_LOCK(rank);
 
 KIND_EXPORT(rank) = {

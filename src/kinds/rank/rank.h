@@ -6,11 +6,11 @@
 #include "copies.h"
 #include "state_cells.h"
 
-/* What rank_prepare() works out of the geometry. */
+/* What rank_prepare() computes from the geometry. */
 typedef struct rank_shape {
     chains_shape chains;
     uint64_t     value_bits;
-    uint64_t     most; /* copies of a fingerprint that can be told apart; then it is saturated */
+    uint64_t     most; /* copies of a fingerprint that can be distinguished; then it is saturated */
 } rank_shape;
 
 static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");

@@ -109,8 +109,8 @@ typedef struct rank_life {
     double each, most;
 } rank_life;
 
-/* A cell counts to 2^C. So c planned copies take ceil(c / 2^C) cells, and a flooded key all that it
- * may have. */
+/* A cell counts to 2^C. So c planned copies take ceil(c / 2^C) cells, and a flooded key takes the
+ * maximum. */
 static rank_life rank_life_of(const uint64_t *g, const tamis_workload *work) {
     uint64_t const counted = UINT64_C(1) << min_u64(g[RANK_COUNTER_BITS], 32);
     uint64_t const each = min_u64((work->copies + counted - 1) / counted, g[RANK_COPIES]);
@@ -177,7 +177,7 @@ typedef struct rank_search {
     uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for this many cells; FREE: not known yet */
 } rank_search;
 
-/* The search tries values for all fields. A field that the user has fixed has just one: his. */
+/* The search tries values for all fields. A field that the user has fixed has only that value. */
 static uint64_t rank_or_fixed(uint64_t fixed, uint64_t chosen) {
     return fixed != NEED_FREE ? fixed : chosen;
 }
@@ -419,8 +419,9 @@ static void rank_choose_buckets(rank_search *s, uint64_t *g) {
     rank_choose_cells(s, g);
 }
 
-/* r is chosen: choose L. Fewer than 64 chains pay where a bucket shall be one line, and where few
- * buckets make B coarse. Where the number of fingerprints is given, L must divide it. */
+/* r is chosen: choose L. Fewer than 64 chains are better if a bucket must be one cache line, and if
+ * there are so few buckets that B is coarse. If the number of fingerprints is given, L must divide
+ * it. */
 static void rank_choose_chains(rank_search *s, uint64_t *g) {
     bool const     is_coarse = s->life.n < 20000, is_bound = s->need->prints != 0;
     bool const     is_aligned = g[RANK_ALIGNED] != 0;

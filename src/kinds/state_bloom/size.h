@@ -32,7 +32,7 @@
  * Tables that age. A key that ends in silence counts until the sweep has taken its cells: up to one
  * round of the hand after its timeout. In a table without counters that goes for a key that was
  * dropped, too. (Asked for in that time, such a key has a value more often than others that are not
- * there.) Without counters and timers a cell that says "don't know" does so for good: all L keys
+ * there.) Without counters and timers a cell that says "don't know" does so for ever: all L keys
  * count as if they were there.
  */
 #ifndef TAMIS_KINDS_STATE_BLOOM_SIZE_H

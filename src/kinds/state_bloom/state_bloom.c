@@ -242,8 +242,8 @@ static tamis_status state_bloom_refresh(tamis_table *table, const shared_found *
     return status;
 }
 
-/* A key that is found with `status` goes. One that nobody knows can go where cells count: they
- * count it, whatever they say. */
+/* Drop a key that is found with `status`. If its value is not known, it can still be dropped if
+ * cells have counters: they count it in any case. */
 static tamis_status state_bloom_delete(tamis_table *table, const shared_found *found,
                                        tamis_status status) {
     const shared_shape *const shape = state_shared_shape(table);
@@ -339,7 +339,7 @@ static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const ki
 
 #define STATE_BLOOM_CHUNK 8 /* keys in a chunk, of several lines each */
 
-/* All places: a key that is there is asked for all of them, and nobody knows which keys are. */
+/* All places, since a present key is tested at all of them. */
 static void state_bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                               bool is_update) {
     (void)is_update;
@@ -352,8 +352,8 @@ static uint64_t state_bloom_units(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Where cells do not count, one that says a value has one key, which may not be the same key in
- * both tables. */
+/* If cells have no counters, a cell with a value has one key, which may not be the same key in both
+ * tables. */
 TAMIS_INLINE uint64_t state_bloom_join(const shared_shape *shape, uint64_t a, uint64_t b) {
     uint64_t const code = state_shared_code(shape, a);
     bool const     is_same = code == state_shared_code(shape, b) && shape->top != 0;

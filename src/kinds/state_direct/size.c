@@ -80,6 +80,6 @@ bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g) {
     uint64_t const            bits = g[SHARED_COUNTER_BITS];
     if (need->values > STATE_DIRECT_MAX_VALUES) return false;
     if (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS) return false;
-    if (need->timer_bits != 0 && bits == NEED_FREE) return false; /* only if it is asked for */
+    if (need->timer_bits != 0 && bits == NEED_FREE) return false; /* only on request */
     return tamis_shared_choose(need, &rules, g);
 }

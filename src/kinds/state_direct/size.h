@@ -8,7 +8,7 @@
  *     unknown          of V - 1 others any seems to be:   1 - (1-f)^(V-1)
  *
  * Keys that stay. A key that is unknown when it is dropped with TAMIS_ANY_VALUE is refused, and
- * stays for good if nothing ages. With u(N) the share of unknown keys among N, in a life of L puts
+ * stays for ever if nothing ages. With u(N) the share of unknown keys among N, in a life of L puts
  * there are at most
  *
  *     N = n + (L - n) u(N)
@@ -38,7 +38,7 @@
 #include "need.h"
 #include "theory/shared_size.h"
 
-#define STATE_DIRECT_MAX_VALUES 16 /* every get asks for all */
+#define STATE_DIRECT_MAX_VALUES 16 /* every get tests all of them */
 #define STATE_DIRECT_MIN_COUNTER_BITS 2
 
 /* Bits of the counter, or of the mark that a cell without counter is. */

@@ -33,7 +33,7 @@
  *                         unknown, and it stays so if it is touched, since nobody can say which of
  *                         the two that is meant for. A drop says "don't know" and leaves it to age.
  *                         A put of a key that seems to be there refreshes what it seems to have.
- *   neither               marks that stay for good.
+ *   neither               marks that stay for ever.
  *
  * All but the first only if the geometry asks for it (counter_bits): how often a key is unknown
  * then depends on how often keys move. With counters and timers that is so because a key that ends
@@ -67,7 +67,7 @@ static bool state_direct_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     return tamis_shared_body_bytes(g, tamis_state_direct_cell_bits(g), ret_bytes);
 }
 
-/* A value that is not the key's is asked for until a cell is not held. */
+/* A value that the key does not have is tested until a cell is empty. */
 static void state_direct_predict(const uint64_t *g, const tamis_workload *work,
                                  tamis_forecast *ret_forecast) {
     unsigned const  k = (unsigned)g[SHARED_HASHES];
@@ -180,9 +180,9 @@ TAMIS_INLINE bool state_direct_read(const tamis_table *table, uint64_t hash, uin
     return is_held;
 }
 
-/* Find a key that is to have the value `from`, or any. TAMIS_OK, its value and the cells of that
- * pair; _ABSENT; _UNKNOWN and the hits; _CONFLICT. Who names a value knows which pair he means, and
- * only that one is looked for, if it is there. */
+/* Find a key that should have the value `from`, or any value. TAMIS_OK, its value and the cells of
+ * that pair; _ABSENT; _UNKNOWN and the hits; _CONFLICT. A caller who names a value means exactly
+ * that pair, so only that pair is searched, if it is in the table. */
 static tamis_status state_direct_find(const tamis_table *table, uint64_t hash, uint64_t from,
                                       shared_found *ret_pair, uint64_t *ret_value,
                                       uint64_t *ret_hits) {
@@ -200,7 +200,8 @@ static tamis_status state_direct_find(const tamis_table *table, uint64_t hash, u
 
 /* ------------------------------------------------------------------ changing */
 
-/* A key that nobody knows: all that it seems to have is refreshed, since one of it is true. */
+/* The value of the key is not known: refresh all pairs that it seems to have, since one of them is
+ * real. */
 static tamis_status state_direct_refresh_all(tamis_table *table, uint64_t hash, uint64_t hits) {
     for (uint64_t left = hits; left != 0 && state_shared_ages(table); left &= left - 1) {
         shared_found   pair;
@@ -233,8 +234,8 @@ static tamis_status state_direct_erase(tamis_table *table, const shared_found *p
 
 /* ------------------------------------------------------------------ keys */
 
-/* Every put is a new key, except as state_shared_is_new() says. With timers, one that is there with
- * another value is refused; without them nobody needs to look. */
+/* Every put is a new key, except as state_shared_is_new() says. With timers, a key that has another
+ * value is refused; without timers no lookup is needed. */
 static tamis_status state_direct_put(tamis_table *table, uint64_t hash, uint32_t value) {
     if (state_shared_ages(table)) {
         uint64_t const hits = state_direct_hits(table, hash), own = UINT64_C(1) << value;
@@ -254,7 +255,7 @@ static tamis_status state_direct_get(const tamis_table *table, uint64_t hash, ui
     return status;
 }
 
-/* Who names `from` moves even a key that is unknown: its pair is known. */
+/* With `from`, even a key whose value is not known can be moved: its pair is known. */
 static tamis_status state_direct_move(tamis_table *table, uint64_t hash, uint64_t from,
                                       uint32_t to) {
     shared_found       pair;
@@ -331,9 +332,9 @@ static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
 }
 
 #define STATE_DIRECT_CHUNK 4   /* keys in a chunk */
-#define STATE_DIRECT_FETCHED 2 /* cells of each pair: more are asked for only if both are in use */
+#define STATE_DIRECT_FETCHED 2 /* cells of each pair: more are read only if both are in use */
 
-/* Cells of all values are asked for, since each value is asked about. */
+/* Prefetch the cells of all values, since each value is tested. */
 static void state_direct_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                                bool is_update) {
     const shared_shape *const shape = state_shared_shape(table);

@@ -54,10 +54,10 @@ double tamis_state_print_unknown(const uint64_t *g, double n, double lifetime) {
     return pair == 0 ? 0 : fmin(1, tamis_state_print_keys(g, n, lifetime) * pair);
 }
 
-/* P[some key that is unknown when it comes finds the side table full]. met: prints that match a new
- * key, on average, so Poisson. Two match (twice), or one whose value is unknown (met^2, since as
- * many of the keys are): such a key goes to the side table. Of n keys at one time that is a Poisson
- * number, and it is full for one that comes with the chance of its tail. */
+/* P[some key that is unknown when it is added finds the side table full]. met: prints that match a
+ * new key, on average, so Poisson. Two match (twice), or one whose value is unknown (met^2, since
+ * as many of the keys are): such a key goes to the side table. Of n keys at one time that is a
+ * Poisson number, and it is full for one that comes with the chance of its tail. */
 static double side_overflow(const uint64_t *g, double n, double lifetime) {
     if (g[STATE_PRINT_PERMUTED] != 0) return 0;
     double const keys = tamis_state_print_keys(g, n, lifetime);
@@ -113,8 +113,8 @@ static part field_part(const uint64_t *g, uint64_t cell) {
     return (part){ at / 8, (at + x + 7) / 8 };
 }
 
-/* Permuted, a get goes from the left until it has found its key, and looks no further in the bucket
- * either. A put goes to cell j as often as that is the last one that a bucket loses. */
+/* With permutations, a get searches from the left until it has found its key, and stops there. A
+ * put goes to cell j as often as that is the last cell that a bucket loses. */
 void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, double *ret_present,
                                double *ret_absent, double *ret_put) {
     part const   nothing = { 0, 0 }, prints = prints_part(g, g[STATE_PRINT_CELLS] - 1);

@@ -26,8 +26,8 @@
  * time that it may stay, T + T / passes. Then no bucket is fuller than the law of churn says, with
  * 2 to 5 timer bits (test_state_print_ageing.c); n as the keys at one time would not be enough.
  *
- * A key that is unknown when it comes is put into the side table; that is counted. Two cells match
- * it, or one whose value is not known: at most 1 - e^-Nq (1 + Nq) + (Nq)^2 of the keys.
+ * A key that is unknown when it is added is put into the side table; that is counted. Two cells
+ * match it, or one whose value is not known: at most 1 - e^-Nq (1 + Nq) + (Nq)^2 of the keys.
  */
 #ifndef TAMIS_KINDS_STATE_PRINT_SIZE_H
 #define TAMIS_KINDS_STATE_PRINT_SIZE_H

@@ -20,8 +20,8 @@
  * and put it into the bucket that is least loaded now: the paper's two ways.
  *
  * Why permutations: with d independent buckets and one print (permuted=0, as in section 3.4), a key
- * whose print is in two of its buckets is unknown: nobody can tell which of the two is its own. A
- * move makes both of them "don't know", a value of its own; a drop is refused, and the key stays
+ * whose print is in two of its buckets is unknown: it cannot be known which of the two is its own.
+ * A move makes both of them "don't know", a value of its own; a drop is refused, and the key stays
  * until it has aged. Through permutations (core/dleft.h) what is in a bucket came from one
  * fingerprint alone. So nothing is unknown, a key can always be dropped, and it costs no bit: it
  * even saves the code for "don't know". What it costs is a product for each subtable.
@@ -108,7 +108,7 @@ static void state_print_prepare(tamis_table *table) {
     memcpy(table->derived, &shape, sizeof shape);
 }
 
-/* Keys in a chunk: all their buckets are asked for while the chunk before is worked on. */
+/* Keys in a chunk: all their buckets are prefetched while the chunk before is worked on. */
 #define STATE_PRINT_CHUNK 8
 
 static void state_print_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,

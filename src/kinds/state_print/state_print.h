@@ -20,7 +20,7 @@ typedef struct print_shape {
 
 static_assert(sizeof(print_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");
 
-/* x. Where prints are apart there is one value more: that it is not known. */
+/* x. Without permutations there is one value more: "not known". */
 TAMIS_INLINE unsigned state_print_value_bits(uint64_t values, unsigned timer_bits,
                                              uint64_t permuted) {
     return tamis_prints_value_bits(values + (permuted == 0), timer_bits);

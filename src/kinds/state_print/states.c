@@ -13,7 +13,7 @@
  *     two cells, or a cell without value   side table   both blurred  refresh   refused
  *
  * The last row happens only where prints are apart (permuted=0). To blur a cell is to mark its
- * value as unknown: one of the two keys has moved, and nobody can tell which cell is its own.
+ * value as unknown: one of the two keys has moved, and it cannot be known which cell is its own.
  */
 #include "size.h"
 #include "state_print.h"
@@ -47,7 +47,7 @@ TAMIS_INLINE tamis_status state_print_field_status(const tamis_table *table, uin
     return state_print_value(table, bit) == table->values ? TAMIS_ERR_UNKNOWN : TAMIS_OK;
 }
 
-/* What was seen in the buckets. Two cells match: nobody knows which of them is the key's. */
+/* The cells that match in the buckets. If two match, it is not known which is the key's. */
 TAMIS_INLINE tamis_status state_print_seen_status(const tamis_table *table, print_found *found) {
     const tagged_found *const seen = &found->seen;
     if (seen->matches == 0) return TAMIS_ERR_ABSENT;
@@ -144,14 +144,14 @@ static tamis_status state_print_change(tamis_table *table, uint64_t hash, const 
     return state_print_insert(table, hash, &seen, to);
 }
 
-/* Refresh a field; is_moved: nobody knows its value from now on. */
+/* Refresh a field; is_moved: its value is unknown from now on. */
 static void state_print_refresh(tamis_table *table, const state_cell *cell, bool is_moved) {
     uint64_t const value = is_moved ? table->values : state_print_value(table, cell->bit);
     state_write(table, state_print_shape(table)->bits, cell, value);
 }
 
-/* A key that nobody knows was heard of, which only happens where prints are apart. All cells that
- * may be its are refreshed, and lose their value if it moves. */
+/* A key with an unknown value was touched or moved; this happens only if prints are not permuted.
+ * All cells that may be its own are refreshed, and lose their value if it moves. */
 static void state_print_blur(tamis_table *table, uint64_t hash, const print_found *found,
                              bool is_moved) {
     tagged const     cells = state_print_cells(table);
@@ -169,7 +169,7 @@ static void state_print_blur(tamis_table *table, uint64_t hash, const print_foun
     }
 }
 
-/* A key is put that nobody knows: from now on it is known, in the side table. */
+/* Put a key whose value is not known: from now on it is known, in the side table. */
 static tamis_status state_print_put_aside(tamis_table *table, uint64_t hash,
                                           const print_found *found, uint32_t value) {
     const print_shape *const shape = state_print_shape(table);
@@ -212,7 +212,8 @@ static tamis_status state_print_move(tamis_table *table, uint64_t hash, uint64_t
     return status;
 }
 
-/* The key was heard of: its timer starts again. Of an unknown key, all cells that may be its. */
+/* The key was touched: its timer starts again. If its value is unknown, this is done for all cells
+ * that may be its own. */
 static tamis_status state_print_touch(tamis_table *table, uint64_t hash) {
     print_found        found;
     tamis_status const status = state_print_find(table, hash, &found);
@@ -351,8 +352,8 @@ static tamis_status state_print_merge_aside(tamis_table *into, const tamis_table
                             state_print_brought(into, seen.bucket, from, unit, field));
 }
 
-/* A cell has come that may be the one of a key in the side table: then the two are one key. Not so
- * if the other table had the key in its own side table, beside the cell. */
+/* A cell was merged that may belong to a key in the side table: then both are one key, unless the
+ * other table had the key in its own side table, besides the cell. */
 static tamis_status state_print_absorb(tamis_table *into, const tamis_table *from,
                                        dleft_place place, const state_cell *cell) {
     tagged const   cells = state_print_cells(into);

@@ -106,7 +106,7 @@ TAMIS_INLINE tagged_found tagged_look_for(tagged table, tagged_key key) {
     return found;
 }
 
-/* The first match from the left, for who only wants that. Permuted, it is the only one. */
+/* The first match from the left. With permutations, it is the only one. */
 TAMIS_INLINE bool tagged_find(tagged table, tagged_key key, uint64_t *ret_bucket,
                               unsigned *ret_cell) {
     const cells_shape *const cells = &table.shape->cells;
@@ -138,7 +138,7 @@ TAMIS_INLINE void tagged_add(tagged table, dleft_place place, unsigned used, uin
     field_set(table.body, tagged_field_at(table, place.bucket, used), table.shape->bits, field);
 }
 
-/* Take a cell away; the last of its bucket takes its place. */
+/* Remove a cell; the last of its bucket takes its place. */
 TAMIS_INLINE void tagged_take(tagged table, uint64_t bucket, unsigned cell) {
     unsigned const used = tagged_used(table, bucket), bits = table.shape->bits;
     uint64_t const last = tagged_field_at(table, bucket, used - 1);

@@ -33,8 +33,8 @@ uint64_t tamis_vi_count_to(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ the sum of j increments */
 
-/* Sums that are told apart. Counters beyond 1000 exclude nobody, whatever D is
- * (core/increments.h), so larger sums need not be. */
+/* Sums that are distinguished. Counters above 1000 exclude no key, whatever D is
+ * (core/increments.h), so larger sums are not needed. */
 #define LAW_SUMS 1024
 
 static_assert((INCREMENTS_MAX - 1) * (INCREMENTS_MAX - 2) + 2 * INCREMENTS_MAX < LAW_SUMS,
@@ -100,8 +100,9 @@ static void find_shares(const increments *d, uint64_t top, uint64_t end, value_s
     }
 }
 
-/* How many hits are told apart: as many as fill any counter, even by the least increment. If those
- * are more than VI_MAX_KEYS, a counter is taken to be stuck after as many as fill it on average. */
+/* How many hits are distinguished: as many as fill any counter, even with the smallest increment.
+ * If those are more than VI_MAX_KEYS, a counter is treated as stuck after as many hits as fill it
+ * on average. */
 static void profile_ends(const increments *d, uint64_t top, vi_profile *ret_profile) {
     uint64_t const most = (top + d->value[0] - 1) / d->value[0];
     double         mean = 0;

@@ -7,7 +7,7 @@
  * probability that one counter excludes an absent key.
  *
  * Idea. Equation (5) of the paper says fpr = (1 - p)^k. Theorem 2 computes p for D = D_L, where
- * counters with X > 2 exclude nobody. Here p is computed for every D and every X. The distribution
+ * counters with X > 2 exclude no key. Here p is computed for every D and every X. The distribution
  * of the sum of j random increments tells e(j), how often a counter with X = j excludes an absent
  * key, and s(j), how often such a counter is stuck at its maximum. Both depend on D and b only.
  * X is binomial (equation (2)), so
@@ -88,13 +88,14 @@ uint64_t tamis_vi_count_to(const uint64_t *geometry);
 
 /* ------------------------------------------------------------------ one counter */
 
-/* Hits of a counter that are told apart. This is as many as fill any counter of up to 8 bits with
- * the usual D. For wider counters, the chance to be stuck after more hits is taken to be 0 or 1. */
+/* Hits of a counter that are distinguished. This is as many as fill any counter of up to 8 bits
+ * with the usual D. For wider counters, the chance to be stuck after more hits is taken to be 0 or
+ * 1. */
 #define VI_MAX_KEYS 256
 
 /* What is known of a counter by its number of hits j, 0 to top + 1. */
 typedef struct vi_profile {
-    unsigned top;                       /* counters with more hits than that exclude nobody */
+    unsigned top;                       /* counters with more hits than that exclude no key */
     double   full;                      /* counters with at least this many hits are stuck */
     double   excludes[VI_MAX_KEYS + 2]; /* e(j): P[it excludes a random increment] */
     double   both[VI_MAX_KEYS + 2];     /* P[it may hold two random increments at once] */

@@ -28,9 +28,10 @@
 
 #define VI_MAX_COUNT ((UINT64_C(1) << VI_MAX_BITS) - 2 - VI_OTHERS)
 
-/* Fill in the fields that are not fixed, for the smallest table. If the number of counters is
- * fixed, the lowest rate there is will do. If no table with the fixed fields counts as far as is
- * asked, or VI_MAX_COUNT is less, one that counts less is chosen. False: there is no table. */
+/* Fill in the free fields, for the smallest table. If the number of counters is fixed, the lowest
+ * possible rate is chosen, whatever it is. If no table with the fixed fields counts as far as
+ * requested, or VI_MAX_COUNT is less, a table that counts less is chosen. False: there is no table.
+ * */
 bool tamis_vi_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

@@ -20,7 +20,7 @@
  * this kind with D = {1}.
  *
  * Saturation: a counter that reaches its maximum is stuck (core/counters.h). It is never counted
- * down again, and excludes nobody.
+ * down again, and excludes no key.
  *
  * Two of the k counters of a key may be the same one. The key then adds both numbers to it at once,
  * and the counter holds the key only if it can hold their sum. So an operation first joins such
@@ -186,7 +186,7 @@ TAMIS_INLINE bool vicbf_line_holds(const vicbf_shape *shape, counters line, uint
     return vicbf_may_hold_one(shape, counters_get(line, counter * line.bits), which, is_listed);
 }
 
-/* Counter by counter, until one excludes the key. The first two are asked together: after one of
+/* Counter by counter, until one excludes the key. The first two are tested together: after one of
  * them alone, the branch would be a coin toss that the processor mispredicts half of the time. */
 TAMIS_INLINE bool vicbf_has_in_line(const vicbf_shape *shape, counters cells, uint64_t hash,
                                     bool is_listed) {
@@ -349,8 +349,8 @@ typedef struct vicbf_contents {
     uint64_t used;
 } vicbf_contents;
 
-/* Of all pairs of an increment and one of the n counters from `first` on: the share in which the
- * counter may hold the increment. Counters that are not 0 are added to `used`. */
+/* The share of all pairs of an increment and one of the n counters from `first` on in which the
+ * counter may contain the increment. Counters that are not 0 are added to `used`. */
 static double vicbf_share(const tamis_table *table, uint64_t first, uint64_t n, uint64_t *used) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     uint64_t                 pass = 0;
