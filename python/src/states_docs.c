@@ -33,7 +33,7 @@ const char states_put_doc[] =
     ">>> s.put('a', 1)\n"
     ">>> s.put('a', 2)\n"
     "Traceback (most recent call last):\n"
-    "tamis.ConflictError: the key has another state: 'a'\n";
+    "tamis.ConflictError: the key has another value: 'a'\n";
 
 const char states_move_doc[] =
     "move($self, key, old, new, /)\n--\n\n"

@@ -27,7 +27,7 @@ class UnknownError(Error):
 
 
 class ConflictError(Error):
-    """The key has another state; nothing changed."""
+    """The key has another value; nothing changed."""
 
 
 class SaturatedError(Error):

@@ -209,7 +209,7 @@ static void ranges_that_are_too_wide_are_refused_with_one_that_is_possible(void 
     const char *const text = strstr(problem.text, "from ");
     assert_non_null(text);
     assert_int_equal(sscanf(text,
-                            "from %llu keys it can grow to %llu; to reach %llu, begin with %llu",
+                            "from %llu keys it can grow to %llu; to reach %llu, start with %llu",
                             &from, &to, &last, &first),
                      4);
     assert_int_equal(from, spec.capacity);

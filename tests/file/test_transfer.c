@@ -545,9 +545,9 @@ static double rate_of(const tamis_set *set, uint64_t keys) {
 /* More wrong answers than half as many again are refused until the spec allows them. */
 static void allow_rate(const buffer *s, const tamis_set *from, tamis_spec *spec) {
     double const rate = rate_of(from, spec->capacity);
-    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be taken for another");
+    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be a false positive");
     spec->fpr = rate * 0.99;
-    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be taken for another");
+    expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be a false positive");
     spec->fpr = rate * 1.01;
 }
 
@@ -658,14 +658,14 @@ static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     double const     prints = (double)prints_of(set), rate = rate_of(set, 15500);
     char             told[80];
     assert_true(inspect(back).plan.fpr <= 1.5 * 10000 / prints);
-    (void)snprintf(told, sizeof told, "of 15500 keys with these fingerprints one in %.0f ",
-                   1 / rate);
+    (void)snprintf(told, sizeof told,
+                   "with 15500 keys and these fingerprints, one absent key in %.0f ", 1 / rate);
     expect_refused(&s, &more, TAMIS_ERR_CANNOT, told);
     more.fpr = rate * 1.01;
     tamis_set *const larger = received(&s, &more);
     assert_int_equal(inspect(larger).plan.capacity, 15500);
     same.fpr = 0.5 * 10000 / prints; /* less than it is */
-    expect_refused(&s, &same, TAMIS_ERR_CANNOT, "would be taken for another");
+    expect_refused(&s, &same, TAMIS_ERR_CANNOT, "would be a false positive");
     free(s.bytes);
     tamis_free(larger);
     tamis_free(back);
