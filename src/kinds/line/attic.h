@@ -1,4 +1,4 @@
-/* attic.h - an exact, ordered table of the entries that find no room elsewhere.
+/* attic.h - an exact, sorted table of the entries that find no room elsewhere.
  *
  * It is the last of the three places of an entry: its line (runs.h), the shelf of its line
  * (shelf.h), the attic. There is one attic for the whole table. A word stands for one entry:
@@ -8,18 +8,18 @@
  *          | byte   | chain   | 1 + number of the bucket     |    0: the place is empty
  *          +--------+---------+------------------------------+
  *
- * It is linear probing with a fixed order. The buckets that share a shelf (ATTIC_GROUP of them)
- * share a home, a pseudo-random place among `homes`. Words stand in the order of (home, word), each
+ * It uses linear probing with a fixed order. The buckets that share a shelf (ATTIC_GROUP of them)
+ * share a home, a pseudo-random place among `homes`. Words are in the order of (home, word), each
  * as far left as its home and the words before it allow:
  *
  *     home      0     1     2     3     4
- *             [ A1 ][ A2 ][ C1 ][ C2 ][    ]      A is at home in 0, C in 1
+ *             [ A1 ][ A2 ][ C1 ][ C2 ][    ]      the home of A is 0, that of C is 1
  *
- * So the table looks the same whatever the order of events was, the words of a shelf are side by
- * side, and taking one away leaves no mark. There are `room` places after the last home, so that
- * `room` words always find a place: the attic is full by count alone, never by bad luck.
+ * So the attic does not depend on the order of adds and removals, the words of a shelf are next to
+ * each other, and removing a word leaves no mark. There are `room` places after the last home, so
+ * that `room` words always find a place: only the number of words can make the attic full.
  *
- * Beside each word is its rest, a field of `rest_bits` bits that moves with it (lines.h).
+ * Each word has a rest, a field of `rest_bits` bits that moves with it (lines.h).
  */
 #ifndef TAMIS_KINDS_LINE_ATTIC_H
 #define TAMIS_KINDS_LINE_ATTIC_H
@@ -109,9 +109,9 @@ TAMIS_INLINE bool attic_is_behind(const attic_view *attic, uint64_t place, uint6
 }
 
 /* The first place whose word is not smaller than `word`. From the home on, attic_is_behind() is
- * false and then true (behind an empty place all homes are later), so double the step until it is
- * true, then halve it. A step for each word would do for honest tables; but a crafted file can have
- * one run of words through the whole attic, and validating it would take quadratic time. */
+ * first false and then true (after an empty place all homes are later). So double the step until it
+ * is true, then halve it. Single steps would be enough for honest tables; but a crafted file can
+ * have one run of words through the whole attic, and validating it would take quadratic time. */
 TAMIS_INLINE uint64_t attic_find(const attic_view *attic, uint64_t word) {
     uint64_t const home = attic_home(attic, attic_bucket(word));
     uint64_t       place = home, step = 1;

@@ -1,10 +1,11 @@
-/* bare.h - full and cut lines of bare tables, as long as their shelf has room.
+/* bare.h - full and cut lines of bare tables (tables without rests), as long as their shelf has
+ * room.
  *
- * lines.h has the general form of all this, for entries with rests and for tails that go on in the
- * attic. It took two fifths of the time of a full table that keys come to and leave. Nearly always
- * less is enough. In a bare table an entry of a tail is its 16-bit key and nothing else. As long as
- * the shelf is not full, the attic has no entry of its lines. And runs move between a line and the
- * front of its tail only, since both are in the order of chains:
+ * lines.h has the general form of these functions, for entries with rests and for tails that
+ * continue in the attic. It took two fifths of the time when keys are added to and removed from a
+ * full table. Nearly always, less is enough. In a bare table an entry of a tail is only its 16-bit
+ * key. As long as the shelf is not full, the attic has no entries of its lines. And runs move only
+ * between the end of a line and the front of its tail, since both are in the order of chains:
  *
  *         line                           tail, on the shelf
  *     +---+---+---+---+---+          +---+---+---
@@ -12,15 +13,16 @@
  *     +---+---+---+---+---+          +---+---+---
  *                  the last run      the first run
  *
- * So an update changes two cache lines, at places that need no search. Functions here return false,
- * and have changed nothing, where it is not so simple: the caller takes the general form.
+ * So an update changes two cache lines, at places that need no search. If this simple case does not
+ * apply, the functions here return false and have changed nothing; the caller then uses the general
+ * form.
  */
 #ifndef TAMIS_KINDS_LINE_BARE_H
 #define TAMIS_KINDS_LINE_BARE_H
 
 #include "lines.h"
 
-/* The tail of a bucket that is on its shelf as a whole. */
+/* The tail of a bucket that is completely on its shelf. */
 typedef struct bare_tail {
     uint8_t   *shelf;
     uint64_t   ones; /* as in shelf.h */
@@ -111,7 +113,7 @@ TAMIS_INLINE bool bare_far_insert(lines_view lines, const lines_place *place, ru
 
 /* ------------------------------------------------------------------ removals */
 
-/* Take n keys of the bucket off the shelf, from `at` on. The last of its ones go. */
+/* Remove n keys of the bucket from the shelf, from `at` on, and the last of its ones. */
 TAMIS_INLINE void bare_take_keys(bare_tail *tail, unsigned at, unsigned n) {
     uint64_t const below = bits_below(tail->ones, tail->part.end), above = tail->ones ^ below;
     for (unsigned i = 0; i < n; i++) slots_close(tail->shelf, SHELF_AT, 2, at);

@@ -1,17 +1,18 @@
 /* line.c - rank-indexed cache lines: the fastest set that can remove.
  *
- * Ours, after the paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed Hashing", ICNP 2008
- * (kinds/rank/rank.c). Its bucket is shrunk to one cache line, with its chains one after the other
- * instead of level by level. Names below: B lines (buckets), 62 chains and 50 slots in each, r bits
- * of remainder.
+ * This construction is ours. It follows the paper: N. Hua, H. Zhao, B. Lin, J. Xu, "Rank-Indexed
+ * Hashing", ICNP 2008 (kinds/rank/rank.c), but a bucket is one cache line, and its chains are
+ * stored one after the other instead of level by level. Names below: B lines (buckets), 62 chains
+ * and 50 slots in each, r bits of remainder.
  *
  * Idea
  * ----
- * A hash is a line, a chain in it and a remainder. The top 8 bits of the remainder are a byte in
- * the line, in the run of its chain (runs.h). A lookup is: popcount for the rank of the chain, one
- * PDEP for its run, one comparison with all 50 bytes. An absent key reads one cache line, whatever
- * the fpr: the rest of a longer remainder, a counter and a value are in a plane of their own, a
- * field for each slot, which is read only where the byte has matched (lines.h).
+ * A hash is split into a line, a chain in it and a remainder. The top 8 bits of the remainder are a
+ * byte in the line, in the run of its chain (runs.h). A lookup is a popcount for the rank of the
+ * chain, one PDEP for its run, and one comparison with all 50 bytes. An absent key reads one cache
+ * line, whatever the fpr: the other bits of a longer remainder, a counter and a value are in a
+ * separate array, with a field for each slot. That field is read only if the byte matches
+ * (lines.h).
  *
  *     +---------------+-----------+---------------------------------------------+
  *     | occ 62        | starts 50 | 50 bytes, chain by chain                    |      a line
@@ -19,38 +20,37 @@
  *       which chains    where each
  *       are not empty   run begins
  *
- * A line that is too full is cut at a chain; the later chains are on a shelf that 16 lines share
- * (shelf.h), and what that cannot hold is in the attic (attic.h):
+ * A line that is too full is cut at a chain. The later chains (its tail) are on a shelf that 16
+ * lines share (shelf.h), and entries that do not fit there are in the attic (attic.h):
  *
  *     line, 50 slots  --tail-->  shelf, 28 keys of 16 lines  --rest-->  attic, one for the table
  *
  * Why
  * ---
- * A table that is larger than the caches pays for cache lines first, then for instructions. A
- * counting filter changes k lines for a key and takes four times the memory; rank.c reads an index,
- * and then cells that may be in other lines. Here it is one line and few instructions: with 60 M
- * keys, batches of lookups reach three fifths of the speed of bare memory (docs/performance.md).
- * Chain by chain and not level by level, since then a chain is one run of bytes, which one
- * comparison can search.
+ * In a table that is larger than the caches, the number of cache lines decides the speed, and then
+ * the number of instructions. A counting filter changes k lines per key and takes four times the
+ * memory; rank.c reads an index, and then cells that may be in other lines. Here a lookup is one
+ * line and few instructions: with 60 M keys, batches of lookups reach three fifths of the speed of
+ * bare memory (docs/performance.md). Chains are stored one after the other, so that a chain is one
+ * run of bytes, which one comparison can search.
  *
- * Why shelves: lines fill unevenly. With room for the fullest of them, the others would be a third
- * empty. Why a line is cut at a chain, and overflow does not go to any free place: so the body is a
- * function of what the set holds. Its size can be computed (size.h), no history shows, and what was
- * removed leaves no trace. It costs a second cache line for keys of a full line, one in six at
- * capacity.
+ * Why shelves: lines are not equally full. With room for the fullest, the others would be a third
+ * empty. Why a line is cut at a chain, instead of using any free place: then the body depends only
+ * on the contents of the set. So its size can be computed (size.h), and removed keys leave no
+ * trace. The price is a second cache line for keys of a full line, one in six at capacity.
  *
- * Modes: how many copies of a fingerprint are told apart (prints_plan.h says which is taken when).
+ * Modes: how many copies of a fingerprint are distinguished (prints_plan.h chooses the mode).
  *   copies = 1           a set: a fingerprint is stored once, and there is no removal;
  *   copies = 2 to 8      a multiset: each copy is an entry, up to this many;
- *   counter_bits = C     a counter of C bits beside each entry: one entry for up to 2^C copies.
- * With all the copies that it can have, a fingerprint is saturated, and stays.
+ *   counter_bits = C     each entry has a counter of C bits: one entry for up to 2^C copies.
+ * With the maximum number of copies a fingerprint is saturated, and can no longer be removed.
  *
  * Invariants (checked by line_validate)
- *   I1  the index of a line is possible, and free slots and their rests are zero;
- *   I2  a line holds the first chains, as many as fit, and its tail the others, all in order;
- *   I3  a shelf holds the first entries of its tails, the attic the others, in order;
+ *   I1  the index of a line is valid, and free slots and their rests are zero;
+ *   I2  a line has the first chains, as many as fit, and its tail has the others, all sorted;
+ *   I3  a shelf has the first entries of its tails, the attic has the others, sorted;
  *   I4  no fingerprint has more copies than it may, and with counters it has one entry;
- *   I5  the copies sum up to `keys`, and `saturated` fingerprints have all they can have;
+ *   I5  the copies sum up to `keys`, and `saturated` fingerprints have the maximum;
  *   I6  bits between the parts of the body, and after the last one, are zero;
  *   I7  in states, all values are below `values`;
  *   I8  in states, no timer is longer than that of a key which is touched now.
@@ -136,7 +136,8 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
     return true;
 }
 
-/* Tails only grow on the way, so if there is room for the result there is room for every step. */
+/* Tails only grow during a merge, so if there is room for the result, there is room for every step.
+ * */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
     const line_shape *const shape = line_shape_of(into);
     lines_list              more;
@@ -161,8 +162,8 @@ static double line_room(const lines_shape *shape) {
     return (double)(shape->buckets * RUNS_SLOTS + shelves * SHELF_KEYS + shape->room);
 }
 
-/* A key is taken for present if its fingerprint is stored, so the fpr is the share of fingerprints
- * that are. Copies in entries of their own take room, but count once. */
+/* A lookup says yes if the fingerprint is stored, so the fpr is the share of stored fingerprints.
+ * Copies in separate entries take room, but count once. */
 static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
     const lines_shape *const shape = &line_shape_of(table)->lines;
     uint64_t const           all = tamis_line_prints(table->geometry);

@@ -1,8 +1,8 @@
-/* lines.h - a table whose buckets are cache lines, with what does not fit in them.
+/* lines.h - a table whose buckets are cache lines, and the entries that do not fit into them.
  *
- * A bucket is a line of chains of bytes (runs.h) and, where that is cut, a tail: on the shelf that
- * 16 lines share, and beyond that in the attic (shelf.h, attic.h). An entry of a bucket is a chain,
- * a byte and a rest. The rests are in planes of their own, a field for each slot of a line, each
+ * A bucket is a line of chains of bytes (runs.h) and, if the line is cut, a tail: on the shelf that
+ * 16 lines share, and after that in the attic (shelf.h, attic.h). An entry of a bucket is a chain,
+ * a byte and a rest. The rests are in separate arrays, with a field for each slot of a line, each
  * key of a shelf and each word of the attic:
  *
  *     +-------+---------+-------+-------+------------+-------------+------------+
@@ -11,16 +11,17 @@
  *
  *     high bit                                       low bit
  *     +--------------------------+-------+---------------+
- *     | remainder beyond the byte | value | copies less 1 |      a rest, of `rest_bits` bits
+ *     | remainder after the byte | value | copies less 1 |      a rest, of `rest_bits` bits
  *     +--------------------------+-------+---------------+
  *
- * A lookup reads the line, and a rest only where the byte has matched. The rests of 16 lines, and
- * those of a shelf, begin at a word of 64 bits: who works on one group writes to no other's words.
+ * A lookup reads the line, and a rest only if the byte matches. The rests of 16 lines, and those of
+ * a shelf, begin at a word of 64 bits: so two threads that change different groups never write to
+ * the same word.
  *
- * One rule makes the whole body a function of what it holds: the entries of a bucket are in the
- * order of (chain, byte, rest); the line has the first chains, as many as fit as a whole, and the
- * tail has the others. So an entry that comes moves at most the last run of the line out, and an
- * entry that goes lets at most the first runs of the tail come back.
+ * One rule makes the whole body depend only on its contents: the entries of a bucket are sorted by
+ * (chain, byte, rest); the line has the first chains, as many complete ones as fit, and the tail
+ * has the others. So a new entry moves at most the last run of the line to the tail, and a removed
+ * entry brings back at most the first runs of the tail.
  */
 #ifndef TAMIS_KINDS_LINE_LINES_H
 #define TAMIS_KINDS_LINE_LINES_H
@@ -31,7 +32,7 @@
 #define LINES_BYTE_BITS 8
 #define LINES_CHAIN_MASK 0x3f00 /* of a key: its chain */
 #define LINES_KEY_MASK 0x3fff   /* chain and byte */
-#define LINES_MAX_TAIL 200      /* entries in a tail; at any planned load none comes near */
+#define LINES_MAX_TAIL 200      /* entries in a tail; no tail comes near this at a planned load */
 
 /* The layout of a body and of its entries. All members are of one type, so that the struct can lie
  * in the derived words of a table. */
@@ -45,9 +46,9 @@ typedef struct lines_shape {
     uint64_t away; /* of a window (sharing.h): bytes from its body to that of the attic */
 } lines_shape;
 
-/* A body and its layout: what all functions here work on. Most sets have no rests: remainders of 8
- * bits, no counters, no values. Where that is known, is_bare is a constant, and the compiler leaves
- * out all that is about rests. */
+/* A body and its layout, which all functions here work on. Most sets have no rests: remainders of 8
+ * bits, no counters, no values. Functions for such sets have is_bare as a constant, and the
+ * compiler leaves out all code for rests. */
 typedef struct lines_view {
     uint8_t           *body;
     const lines_shape *shape;
@@ -165,9 +166,10 @@ TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place
 
 /* ------------------------------------------------------------------ lookups */
 
-/* Functions with "far" in their names work on a tail. They are never inlined: one key in six needs
- * them, and the code of the others stays small. Those that a lookup or a removal calls get their
- * arguments in registers: an argument in memory would be written for each key, far or not. */
+/* Functions with "far" in their names work on a tail. They are never inlined: only one key in six
+ * needs them, so the code for the other keys stays small. Functions that a lookup or a removal
+ * calls get their arguments in registers: an argument in memory would be written for each key, far
+ * or not. */
 
 /* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. */
 static __attribute__((noinline, unused)) bool
@@ -267,7 +269,7 @@ TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run m
     lines_insert_at(lines, place, mine, index, slot, rest);
 }
 
-/* Take a slot of a run away. Returns the index of the line as it is now. */
+/* Remove a slot of a run. Returns the index of the line after that. */
 TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain, run mine,
                                runs index, unsigned slot) {
     uint8_t *const line = lines_at(lines, bucket);
@@ -286,7 +288,7 @@ TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain
 
 /* ------------------------------------------------------------------ one fingerprint, here */
 
-/* What a line has of a fingerprint whose chain is not in the tail. */
+/* The entries of a fingerprint in its line, if its chain is not in the tail. */
 typedef struct lines_here {
     unsigned copies;
     uint64_t slots; /* where they are */
@@ -294,7 +296,7 @@ typedef struct lines_here {
     runs     index; /* of the line */
 } lines_here;
 
-/* How many copies of a fingerprint do these slots of its run hold? */
+/* How many copies of a fingerprint do these slots of its run have? */
 TAMIS_INLINE unsigned lines_copies(lines_view lines, const lines_place *place, uint64_t slots) {
     if (lines_counter_bits(lines) == 0 || slots == 0) return bits_popcount(slots);
     return rest_copies(lines.shape, lines_rest(lines, place->bucket, bits_lowest(slots)));
@@ -318,9 +320,9 @@ TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place, u
 
 /* ------------------------------------------------------------------ lines that are full */
 
-/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. Without a
- * branch, which would be mispredicted for most of such lines: of others the line itself is
- * prefetched, which is there already. */
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. There is no
+ * branch, since it would be mispredicted for most of these lines: for other lines, the line itself
+ * is prefetched, which is in the cache already. */
 TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const   line = lines_at(lines, bucket);
     runs const       index = runs_load(line);
@@ -329,7 +331,8 @@ TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
     prefetch_to_write(is_needed ? shelf_line(&shelves, bucket) : line);
 }
 
-/* Move the last run of a line to the tail, whole. There must be room. Its chain stays occupied. */
+/* Move the whole last run of a line to the tail. There must be room. Its chain stays marked as
+ * occupied. */
 static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bucket) {
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, bucket);
@@ -371,7 +374,7 @@ lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
     }
 }
 
-/* What happens to an entry that cannot just take a free slot of its line. */
+/* What happens to an entry for which the line has no free slot. */
 typedef enum lines_way {
     LINES_PUSHES, /* it goes into the line, and the last run, a later chain, moves to the tail */
     LINES_JOINS,  /* it belongs to the last run, and that does not fit any more: both to the tail */
@@ -385,8 +388,8 @@ TAMIS_INLINE lines_way lines_way_of(runs index, unsigned chain, unsigned last_ch
     return chain == last_chain && mine.is_occupied ? LINES_JOINS : LINES_FOLLOWS;
 }
 
-/* Add an entry for a line that has no free slot, or for a chain beyond the cut of its line. False,
- * and nothing has changed: the tail has no room for what would move there. */
+/* Add an entry to a line that has no free slot, or to a chain that is in the tail. False, and
+ * nothing has changed: the tail has no room for the entries that would move there. */
 static __attribute__((noinline, unused)) bool
 lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
     shelf_view const shelves = lines_shelves(lines);
@@ -414,7 +417,7 @@ lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
 
 /* ------------------------------------------------------------------ one fingerprint */
 
-/* What a table has of a fingerprint, and where. */
+/* The entries of a fingerprint in the whole table. */
 typedef struct lines_found {
     unsigned   copies;
     lines_here here;   /* what its line has */
@@ -427,7 +430,7 @@ TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) 
     found.copies = found.here.copies;
     found.is_far = run_is_far(found.here.mine);
     if (__builtin_expect(found.is_far, 0)) {
-        tail_entry entry; /* not found.entry itself: what escapes cannot stay in registers */
+        tail_entry entry; /* not found.entry itself, since its address would force it into memory */
         if (lines_far_find(lines, place, &entry, &found.copies)) found.entry = entry;
         if (found.copies != 0 && lines_counter_bits(lines) != 0)
             found.copies = rest_copies(lines.shape, entry.rest);
@@ -449,7 +452,7 @@ TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
               (unsigned)lines.shape->counter_bits, copies - 1);
 }
 
-/* Add an entry for a fingerprint that was looked for. False, and nothing has changed: there is no
+/* Add an entry for a fingerprint that was looked up. False, and nothing has changed: there is no
  * room. */
 TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
                                   const lines_found *found, uint64_t rest) {
@@ -460,7 +463,7 @@ TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
     return true;
 }
 
-/* Take an entry of the tail away. If it was the last of its chain, the chain is empty now. */
+/* Remove an entry of the tail. If it was the last of its chain, the chain is empty now. */
 static __attribute__((noinline, unused)) void
 lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     shelf_view const shelves = lines_shelves(lines);
@@ -473,7 +476,7 @@ lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     lines_pull_back(lines.body, lines.shape, place->bucket);
 }
 
-/* Take one entry of a fingerprint away. The fingerprint was found before. */
+/* Remove one entry of a fingerprint. The fingerprint was found before. */
 TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const lines_found *found) {
     if (__builtin_expect(found->is_far, 0)) {
         lines_far_take(lines, place, found->entry);

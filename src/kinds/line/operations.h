@@ -1,9 +1,9 @@
 /* operations.h - lookups, adds and removals of keys in a table of lines: one by one and in chunks.
  *
- * Five of six keys need their line and nothing else. The functions here do that first, with few
- * instructions, and leave the other keys, whose chain is in a tail, to a general form that is not
- * inlined (docs/performance.md has the count). Each of them exists twice: for any table, and for
- * bare ones, which have no rests (lines.h); line.c says which is taken when.
+ * Five of six keys need only their line. The functions here try that first, with few instructions.
+ * The other keys, whose chain is in a tail, are handled by a general form that is not inlined
+ * (docs/performance.md has the counts). Each function exists twice: for any table, and for bare
+ * tables, which have no rests (lines.h); line.c says when each is used.
  */
 #ifndef TAMIS_KINDS_LINE_OPERATIONS_H
 #define TAMIS_KINDS_LINE_OPERATIONS_H
@@ -13,8 +13,8 @@
 
 /* ------------------------------------------------------------------ a key at its place */
 
-/* The general form, for keys that may be far: look up all there is of a fingerprint, then change
- * it. Refused adds change nothing. */
+/* The general form, for keys that may be in a tail: look up all entries of a fingerprint, then
+ * change them. Refused adds change nothing. */
 
 static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
@@ -33,9 +33,9 @@ static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
     return TAMIS_OK;
 }
 
-/* What one key in six needs is not inlined, and gets the arguments that its caller has. So a caller
- * that most often does without has no stack frame: its last step is a jump to here. Functions for
- * ids count their refusals (kind.h): is_id. */
+/* Code that only one key in six needs is not inlined, and gets the arguments that its caller has.
+ * So the caller needs no stack frame: its last step is a jump to this code. Functions for ids count
+ * their refusals (kind.h): is_id. */
 
 static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash,
                                                            bool is_id) {
@@ -109,7 +109,7 @@ static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *
     return TAMIS_OK;
 }
 
-/* A slot of a line that is cut became free: entries may come back. */
+/* A slot of a cut line became free: entries of the tail may come back. */
 static __attribute__((noinline)) tamis_status line_refill(tamis_table *table, uint64_t hash) {
     lines_view const lines = line_view(table);
     lines_pull_back(lines.body, lines.shape, fastrange(hash, lines.shape->buckets));
@@ -123,9 +123,9 @@ static __attribute__((noinline)) tamis_status line_refill_bare(tamis_table *tabl
     return TAMIS_OK;
 }
 
-/* Add entries of their own for copies of a fingerprint that has no counter. There are 8 at most. If
- * they do not all fit, those that were added go again: the body depends on the contents only, so it
- * is as before. */
+/* Add one entry for each copy of a fingerprint that has no counter; there are 8 at most. If they do
+ * not all fit, those that were added are removed again: the body depends only on the contents, so
+ * it is as before. */
 static tamis_status line_add_entries_at(tamis_table *table, const lines_place *place,
                                         uint64_t copies) {
     uint64_t const had = lines_look(line_view(table), place).copies;
@@ -165,11 +165,11 @@ TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
     return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
 }
 
-/* is_bare and is_id are constants of the function that is made of these: are its tables bare, and
- * is it for ids, so that it counts its refusals? */
+/* is_bare and is_id are constants of the function that inlines these: are its tables bare, and is
+ * it for ids, so that it counts its refusals? */
 
-/* Copies of a fingerprint in a bare table stand side by side. So if the byte before the place of
- * the new one is another, there are none, and nothing is left to ask. */
+/* Copies of a fingerprint in a bare table are next to each other. So if the byte before the place
+ * of the new one is different, there are no copies, and no further check is needed. */
 TAMIS_INLINE tamis_status line_add_to_bare(tamis_table *table, uint64_t hash, bool is_id) {
     lines_view const  lines = line_view_as(table, true);
     lines_place const place = lines_find(lines, hash);

@@ -119,7 +119,7 @@ TAMIS_INLINE uint64_t tail_rest_at(const shelf_view *shelves, uint64_t bucket,
 typedef struct tail_cursor {
     uint64_t bucket;
     unsigned at, end;     /* the keys that are left on the shelf */
-    bool     has_more;    /* the shelf is full, so the tail may go on in the attic */
+    bool     has_more;    /* the shelf is full, so the tail may continue in the attic */
     bool     is_in_attic; /* and the cursor is there, */
     uint64_t place;       /* at this place */
 } tail_cursor;
@@ -169,7 +169,7 @@ static __attribute__((unused)) bool tail_get(const shelf_view *shelves, uint64_t
     return tail_next(shelves, &cursor, ret_entry);
 }
 
-/* What a tail has on its shelf, and whether it may go on in the attic. */
+/* The entries of a tail on its shelf, and whether it may continue in the attic. */
 typedef struct tail_parts {
     const uint8_t *line;
     shelf_part     shelved;
@@ -239,7 +239,8 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
     field_set(shelves->body, shelf_rest_at(shelves, bucket, at), bits, rest);
 }
 
-/* Take entry `at`, which belongs to the bucket, off its shelf; the later ones move down by one. */
+/* Remove entry `at`, which belongs to the bucket, from its shelf; the later ones move down by one.
+ * */
 static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint64_t bucket,
                                                  unsigned at) {
     uint8_t *const line = shelf_line(shelves, bucket);
@@ -281,8 +282,8 @@ static __attribute__((unused)) void shelf_recall(const shelf_view *shelves, uint
 
 /* Is there room for n more entries of the buckets that share a shelf with this one? */
 TAMIS_INLINE bool tail_has_room(const shelf_view *shelves, uint64_t bucket, unsigned n) {
-    /* Whoever comes takes a place of the shelf or pushes another out of it: each entry beyond the
-     * 28 is one more for the attic, but never more than come. */
+    /* A new entry takes a place on the shelf or pushes another one out: each entry beyond the 28 is
+     * one more for the attic, but never more than were added. */
     unsigned const total = shelf_used(shelf_ones(shelf_line(shelves, bucket))) + n;
     return total <= SHELF_KEYS || attic_has_room(&shelves->attic, min_u64(total - SHELF_KEYS, n));
 }
