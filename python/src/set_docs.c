@@ -2,14 +2,14 @@
 #include "set.h"
 
 #define KEYWORDS                                                                             \
-    "  capacity   how many different keys; without it, as many as are given in `keys`\n"     \
-    "  fpr        the share of wrong yeses at capacity; 0.001 unless you say otherwise\n"    \
+    "  capacity   how many different keys; default: the number of keys in `keys`\n"          \
+    "  fpr        the false-positive rate at capacity; default: 0.001\n"                     \
     "  grow_to    let it grow to this capacity, at the same fpr\n"                           \
     "  remove     whether keys can be removed (True)\n"                                      \
-    "  memory     at most so many bytes; the lowest fpr that fits, or the most keys\n"       \
+    "  memory     largest size in bytes: the lowest fpr that fits, or the most keys\n"       \
     "  shared     True: batches of many threads change it at the same time\n"                \
     "  prefer     'fast' or 'small'\n"                                                       \
-    "  like       a set that this one will be merged with\n"                                 \
+    "  like       a set that can be merged with this one\n"                                  \
     "  seed       an int of 128 bits; random by default\n"                                   \
     "  hash       'xxh3', or 'siphash' for keys that an attacker may choose\n"               \
     "  copies, count_to, merge, kind, geometry, lifetime, overflow, isa: see tamis_spec in " \
@@ -18,8 +18,8 @@
 const char set_doc[] =
     "Set(keys=None, /, *, capacity=None, fpr=0.001, remove=True, grow_to=None, **more)\n--\n\n"
     "A compact set of keys: bytes, str or int.\n\n" KEYWORDS "\n"
-    "It is a multiset: a key that was added twice must be removed twice. This is what keeps keys\n"
-    "that look alike apart from each other. Remove only what you added.\n\n"
+    "It is a multiset: a key that was added twice must be removed twice. So two keys with the\n"
+    "same fingerprint do not harm each other. Remove only what you added.\n\n"
     ">>> s = tamis.Set(capacity=1000, fpr=0.01)\n"
     ">>> s.add('apple')\n"
     ">>> s.update([b'plum', 17, 18])\n"
@@ -34,9 +34,8 @@ const char set_add_doc[] =
 
 const char set_add_new_doc[] =
     "add_new($self, key, /)\n--\n\n"
-    "Add one key only if the set does not have it yet, and tell whether it was new. A key that\n"
-    "is taken for present by chance is not added; so do not remove from a set that is filled\n"
-    "this way.\n\n"
+    "Add one key only if the set does not have it yet. Returns whether it was new. A false\n"
+    "positive is not added; so do not remove keys from a set that is filled in this way.\n\n"
     ">>> s = tamis.Set(capacity=100)\n"
     ">>> s.add_new('a'), s.add_new('a')\n"
     "(True, False)\n";
@@ -44,11 +43,11 @@ const char set_add_new_doc[] =
 const char set_remove_doc[] =
     "remove($self, key, /)\n--\n\n"
     "Remove one copy of a key. KeyError (an AbsentError) if it is not in the set;\n"
-    "SaturatedError if it was added more often than the set can count: it stays for good.\n";
+    "SaturatedError if it was added more often than the set can count: it cannot be removed.\n";
 
 const char set_discard_doc[] =
     "discard($self, key, /)\n--\n\n"
-    "Remove one copy of a key if there is one, and tell whether there was.\n";
+    "Remove one copy of a key if there is one. Returns whether there was.\n";
 
 const char set_update_doc[] =
     "update($self, keys, /)\n--\n\n"
@@ -87,7 +86,8 @@ const char set_copy_doc[] = "copy($self, /)\n--\n\n"
 
 const char set_resize_doc[] =
     "resize($self, capacity, /)\n--\n\n"
-    "Give a set that grows another capacity: the next one above that it can have. Returns it.\n\n"
+    "Change the capacity of a set that can grow. Possible capacities are the first capacity\n"
+    "times a power of two; the set gets the smallest that is large enough, and returns it.\n\n"
     ">>> tamis.Set(capacity=1000, grow_to=8000).resize(3000)\n"
     "4000\n";
 
@@ -97,9 +97,9 @@ const char set_close_doc[] =
 const char counter_doc[] =
     "Counter(keys=None, /, *, capacity=None, fpr=0.001, count_to=255, grow_to=None, **more)\n--\n\n"
     "A compact counter of keys: how often was each added?\n\n" KEYWORDS
-    "  count_to   counts up to this are exact\n\n"
-    "A count is never below the truth, and above it with a probability of about fpr. The count\n"
-    "of a key with more copies than it can count is tamis.MANY.\n\n"
+    "  count_to   the highest exact count\n\n"
+    "A count is never too low; it is too high with a probability of about fpr. If a key has\n"
+    "more copies than the counter can count, the count is tamis.MANY.\n\n"
     ">>> c = tamis.Counter(capacity=1000)\n"
     ">>> c.update(['a', 'b', 'a'])\n"
     ">>> c.add('b', 10)\n"

@@ -6,12 +6,13 @@ const char states_doc[] =
     "Keys that carry a small value: the state of a connection, the phase of a job.\n\n"
     "  values     how many values there are: 0, 1, ..., values - 1\n"
     "  capacity   how many keys at one time\n"
-    "  fpr        how often a key that is not there has a value\n"
-    "  timeout    ticks after which a silent key is removed; a list: one for each value\n"
+    "  fpr        how often a key that is not in the table has a value\n"
+    "  timeout    ticks after which a key is removed if it is not refreshed; a list: one for\n"
+    "             each value\n"
     "  shared     True: batches of many threads change it at the same time\n"
     "  unknown, timer_bits, grow_to, memory, prefer, like, seed, hash, kind, geometry, lifetime,\n"
     "  overflow, isa: see tamis_states_spec in states.h\n\n"
-    "A lookup has three results: a value, absent, or tamis.UNKNOWN where the table can tell that\n"
+    "A lookup has three results: a value, absent, or tamis.UNKNOWN if the table can tell that\n"
     "a value might be wrong.\n\n"
     ">>> s = tamis.States(values=8, capacity=1000, timeout=60)\n"
     ">>> s['10.0.0.1:80'] = 3\n"
@@ -28,7 +29,7 @@ const char states_get_doc[] = "get($self, key, default=None, /)\n--\n\n"
 
 const char states_put_doc[] =
     "put($self, key, value, /)\n--\n\n"
-    "Add a key with its value. ConflictError if it is there with another one.\n\n"
+    "Add a key with its value. ConflictError if the key has another value.\n\n"
     ">>> s = tamis.States(values=4, capacity=100)\n"
     ">>> s.put('a', 1)\n"
     ">>> s.put('a', 2)\n"
@@ -42,7 +43,7 @@ const char states_move_doc[] =
 
 const char states_touch_doc[] =
     "touch($self, key, /)\n--\n\n"
-    "Refresh the timer of a key. AbsentError (a KeyError), UnknownError (it is refreshed).\n";
+    "Refresh the timer of a key. AbsentError (a KeyError), UnknownError (it was refreshed).\n";
 
 const char states_drop_doc[] =
     "drop($self, key, value=None, /)\n--\n\n"
@@ -51,12 +52,12 @@ const char states_drop_doc[] =
 
 const char states_tick_doc[] =
     "tick($self, ticks=1, /)\n--\n\n"
-    "Let time pass, and remove keys that were silent for too long. One call does a bounded part\n"
-    "of the work and returns what is left; tick(0) goes on with it.\n";
+    "Let time pass, and remove keys that were not refreshed within the timeout. One call does a\n"
+    "bounded part of the work and returns how much is left; tick(0) continues it.\n";
 
 const char states_timeout_doc[] =
     "timeout($self, value, /)\n--\n\n"
-    "The timeout that a value really gets, as (least, most) ticks.\n\n"
+    "The real timeout of a value, as (least, most) ticks.\n\n"
     ">>> tamis.States(values=2, capacity=100, timeout=60).timeout(0)\n"
     "(60, 120)\n";
 
@@ -87,11 +88,11 @@ const char states_drop_all_doc[] =
     "Remove many keys, whatever their values. Returns for each whether it was done.\n";
 
 const char states_step_doc[] = "step($self, keys, events, machine, /)\n--\n\n"
-                               "Take each key through one step of a tamis.Machine: look it up, "
-                               "find what the machine says for\n"
-                               "its state and its event, and do that. Returns (before, done): the "
-                               "values before, as get_all()\n"
-                               "gives them, and whether the decision could be carried out.\n";
+                               "Run one step of a tamis.Machine for each key: look it up, find the "
+                               "transition for its state\n"
+                               "and event, and do it. Returns (before, done): the values before, "
+                               "as get_all() gives them,\n"
+                               "and whether the transition was done.\n";
 
 const char states_clear_doc[] = "clear($self, /)\n--\n\nRemove everything.\n";
 

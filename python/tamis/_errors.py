@@ -1,18 +1,18 @@
-"""The exceptions of tamis: one family, of which each is also what Python calls such an error."""
+"""The exceptions of tamis. All are subclasses of Error, and of the usual exception of Python."""
 import errno
 from typing import Any
 
 
 class Error(Exception):
-    """All errors of tamis. `status` is the number of the C library, `done` how many keys of a
-    batch were done before it stopped."""
+    """All errors of tamis. `status` is the status of the C library, `done` how many keys of a
+    batch were handled before it stopped."""
 
     status: int = 0
     done: int = 0
 
 
 class FullError(Error):
-    """There is no room for this key; the set is unchanged."""
+    """There is no room for this key; the set has not changed."""
 
 
 class AbsentError(Error, KeyError):
@@ -23,7 +23,7 @@ class AbsentError(Error, KeyError):
 
 
 class UnknownError(Error):
-    """The table cannot tell the state of this key."""
+    """The table cannot tell the value of this key."""
 
 
 class ConflictError(Error):
@@ -31,7 +31,7 @@ class ConflictError(Error):
 
 
 class SaturatedError(Error):
-    """The key has more copies than the set can count: it stays for good."""
+    """The key has more copies than the set can count, so it cannot be removed."""
 
 
 class ArgumentError(Error, ValueError):
@@ -39,7 +39,7 @@ class ArgumentError(Error, ValueError):
 
 
 class ClosedError(Error, ValueError):
-    """The table was closed; a file of Python answers with a ValueError, too."""
+    """The table was closed. (Python's files raise a ValueError, too.)"""
 
 
 class KeyTypeError(Error, TypeError):
@@ -67,7 +67,7 @@ class OutOfMemoryError(Error, MemoryError):
 
 
 class FileError(Error, OSError):
-    """The operating system refused; `errno`, `strerror` and `filename` are those of OSError."""
+    """A system call failed; `errno`, `strerror` and `filename` are those of OSError."""
 
     def __str__(self) -> str:  # the sentence of the library names the file already
         return str(self.strerror)
