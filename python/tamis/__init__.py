@@ -55,8 +55,8 @@ MANY: Final = 2**64 - 1
 
 
 def plan(**wishes: Any) -> Plan:
-    """What each kind would be for these arguments of Set(), Counter() (with count=True) or
-    States() (with values=...). Nothing is made.
+    """Plan each kind for these arguments of Set(), Counter() (with count=True) or States() (with
+    values=...). No set is made.
 
     >>> rows = tamis.plan(capacity=1e6, fpr=0.01)
     >>> rows.chosen.kind, round(rows.chosen.bits_per_key, 1)
@@ -66,7 +66,7 @@ def plan(**wishes: Any) -> Plan:
 
 
 def plan_stages(**wishes: Any) -> Plan:
-    """The stages of a set that grows: one row for each size on the way to grow_to.
+    """Plan the stages of a set that grows: one row for each size up to grow_to.
 
     >>> rows = tamis.plan_stages(capacity=1e6, fpr=0.01, grow_to=4e6)
     >>> [row.capacity for row in rows]

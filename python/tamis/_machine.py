@@ -1,4 +1,4 @@
-"""Answers that are no value, and state machines that are given as a table."""
+"""Answers of States other than values, and state machines in the form of a table."""
 import enum
 from array import array
 from collections.abc import Mapping
@@ -8,14 +8,14 @@ from ._errors import ArgumentError
 
 
 class Answer(enum.IntEnum):
-    """What a lookup in States says when it gives no value. In arrays these are the numbers."""
+    """The results of a lookup in States other than a value. In arrays these are the numbers."""
 
     ABSENT = -1
     UNKNOWN = -2
 
 
 class Action(enum.IntEnum):
-    """What a machine does with a key, if not giving it a value."""
+    """What a machine does with a key instead of giving it a value."""
 
     LEAVE = -11
     TOUCH = -12
@@ -33,8 +33,8 @@ class Machine:
     """A state machine as a table: {(state, event): what to do}.
 
     A state is a value from 0 on, ABSENT, UNKNOWN, or None for any value. An event is a number
-    from 0 on. What to do is the next value, or LEAVE, TOUCH or DROP. Pairs that are not in the
-    table are left alone. A rule for one value goes before a rule for any (None).
+    from 0 on. What to do is the next value, or LEAVE, TOUCH or DROP. For pairs that are not in the
+    table nothing is done. A rule for one value has priority over a rule for any value (None).
 
     >>> OPEN, CLOSED = 0, 1
     >>> door = tamis.Machine({(tamis.ABSENT, 0): OPEN, (OPEN, 1): CLOSED, (CLOSED, 2): tamis.DROP},

@@ -1,4 +1,4 @@
-"""What is known of a set, and what is planned for one."""
+"""Records: the facts about a set, and the rows of a plan."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One kind, or one stage of growth: what it would be. See tamis_plan in tamis.h."""
+    """The plan of one kind, or of one stage of growth. See tamis_plan in tamis.h."""
 
     kind: str
     summary: str
@@ -116,7 +116,7 @@ class Plan(list[PlanRow]):
 
     @property
     def chosen(self) -> PlanRow | None:
-        """The kind that would be taken; None if none can do it."""
+        """The row of the kind that would be taken; None if no kind can do it."""
         return next((row for row in self if row.chosen), None)
 
     def to_frame(self) -> Any:

@@ -1,22 +1,22 @@
-"""Sets on an NVIDIA GPU: the same bytes, asked and changed there.
+"""Sets on an NVIDIA GPU, with the same bytes as on the CPU.
 
 >>> gpu = tamis.gpu.Gpu()
 >>> there = gpu.upload(s)
 >>> found = there.contains(keys)
 
-Keys are arrays of 64-bit ints, taken where they are and without a copy: CuPy, PyTorch and others
-that have __cuda_array_interface__ or __dlpack__, on the GPU; numpy and others that have
-__array_interface__, here. Results are where the keys are: an array of numpy, or an Array, which
-cupy.asarray() and torch.as_tensor() take without a copy, and whose numpy() brings it here. Without
-CuPy and PyTorch, Gpu.send() makes an Array. Keys that others have queued in the stream
-that they name are waited for, and every call here is done when it returns.
+Keys are arrays of 64-bit ints, used without a copy. On the GPU these are arrays of CuPy, PyTorch and
+others with __cuda_array_interface__ or __dlpack__; in this machine's memory, arrays of numpy and
+others with __array_interface__. Results are in the same memory as the keys: an array of numpy, or an
+Array, which cupy.asarray() and torch.as_tensor() take without a copy, and whose numpy() copies it to
+this machine. Without CuPy and PyTorch, Gpu.send() makes an Array. A call waits for keys that are
+still queued in their stream, and is complete when it returns.
 
 Any thread may use a Gpu and its sets: calls of one Gpu wait for each other.
 
-It needs libtamis-gpu.so beside the package, in the system's folders, or where TAMIS_GPU_LIBRARY
-says; and a driver of NVIDIA. Without them Gpu() raises CannotError, and says what is missing.
+It needs libtamis-gpu.so in the folder of the package, in the system's folders, or at the path in
+TAMIS_GPU_LIBRARY; and NVIDIA's driver. Without them Gpu() raises CannotError, and says what is missing.
 
-Objects that are still there when Python ends are left to the driver, which may have ended before them.
+Objects that still exist when Python ends are left to the driver, which may have ended before them.
 """
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ._core import Counter, Set, States
 from ._errors import ArgumentError, CannotError, KeyTypeError, make
 
 ABSENT = 2**64 - 1
-"""What States on a GPU answer for a key that has no value."""
+"""The value of a key that is not in the States on a GPU."""
 
 _TRUST = 2  # TAMIS_OPEN_TRUST
 _HOST = 2  # keys in the memory of this machine
@@ -191,7 +191,7 @@ class Array:
         return self._n
 
     def numpy(self) -> Any:
-        """A copy here, as an array of numpy."""
+        """A copy in this machine's memory, as an array of numpy."""
         import numpy
 
         here = numpy.empty(self._n, dtype=self.__cuda_array_interface__["typestr"])
@@ -226,7 +226,7 @@ class Gpu:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Around every call of the library: the only one of this GPU."""
+        """Wraps every call of the library, so that only one at a time uses this GPU."""
         with self._lock:
             self._free_dropped()
             yield
@@ -238,8 +238,8 @@ class Gpu:
 
     def _drop(self, *call: Any) -> None:
         """Free something from a __del__, which Python may run anywhere, also inside _alone(): at
-        once if nobody is there, else before the next call. Closing the GPU is the last of these: what
-        Python finds only after that (in a cycle) has gone with it."""
+        once if no call is running, else before the next call. Closing the GPU is the last of these: it
+        frees objects, too, that Python deletes only later (in a cycle)."""
         if self._is_closed:
             return
         self._dropped.append(call)
@@ -250,7 +250,7 @@ class Gpu:
                 self._lock.release()
 
     def upload(self, source: Union[Set, Counter, States]) -> GpuSet:
-        """Copy a Set, Counter or States of kind line, or a Set of kind bloom. It stays as it is."""
+        """Copy a Set, Counter or States of kind line, or a Set of kind bloom. It does not change."""
         states = "states_" if isinstance(source, States) else ""
         data = bytes(source)
         library, read = self._library, ctypes.c_void_p()
@@ -266,8 +266,8 @@ class Gpu:
 
     def create(self, capacity: float, fpr: float = 0.001, *, remove: bool = True, count: bool = False,
                kind: Optional[str] = None, geometry: Optional[str] = None, seed: Optional[int] = None) -> GpuSet:
-        """Make an empty Set there, or with count=True an empty Counter. None is made here first. kind is
-        line, or bloom with remove=False; None: chosen, as in tamis.Set()."""
+        """Make an empty Set on the GPU, or with count=True an empty Counter, without a copy in this
+        machine's memory. kind is line, or bloom with remove=False; None: chosen, as in tamis.Set()."""
         spec = _Spec(ctypes.sizeof(_Spec), int(capacity), fpr,
                      (1 if remove or count else 0) | (2 if count else 0))
         spec.kind = kind.encode() if kind is not None else None
@@ -281,7 +281,7 @@ class Gpu:
 
     def open(self, path: Union[str, os.PathLike[str]], kind: type[Union[Set, Counter]] = Set, *,
              trust: bool = False) -> GpuSet:
-        """Copy a file of a Set or a Counter there, without making one here. download() makes the one that is named."""
+        """Copy the file of a Set or a Counter to the GPU. `kind` is the class that download() makes."""
         made = GpuSet(self, kind)
         with self._alone():
             _call(self._library.tamis_gpu_upload_file, self._handle, os.fsencode(path),
@@ -344,7 +344,7 @@ class GpuSet:
         return answers
 
     def _call_with(self, array: _Array, name: str, *results: Any) -> None:
-        """Call with keys, and wait until it is done: then keys and results belong to others again."""
+        """Call with keys, and wait until it is done: then keys and results can be used again."""
         library = self._gpu._library
         keys = _Keys(array.address, array.n, _HOST if array.is_host else 0, array.stream)
         with self._gpu._alone():
@@ -361,7 +361,7 @@ class GpuSet:
         return self._ask("tamis_gpu_count", keys, "<u8")
 
     def get_all(self, keys: Any) -> Any:
-        """The value of each key, of States; ABSENT: it has none."""
+        """The value of each key in States, or ABSENT."""
         return self._ask("tamis_gpu_get", keys, "<u8")
 
     def update(self, keys: Any) -> None:
@@ -369,13 +369,13 @@ class GpuSet:
         self._call_with(_array(keys, self._gpu), "tamis_gpu_add")
 
     def remove_all(self, keys: Any) -> Removal:
-        """Remove one copy of each key. Those that are absent or saturated are counted."""
+        """Remove one copy of each key, and count keys that are absent or saturated."""
         removal = _Removal()
         self._call_with(_array(keys, self._gpu), "tamis_gpu_remove", ctypes.byref(removal))
         return Removal(removal.removed, removal.absent, removal.saturated)
 
     def download(self) -> Any:
-        """A Set or Counter in the memory of this machine, with what is in it now."""
+        """Make a Set or Counter in the memory of this machine, with the present contents."""
         library, down = self._gpu._library, ctypes.c_void_p()
         data = bytearray()
 
