@@ -26,7 +26,7 @@ all: ## Build the library and the tools in build/
 	@scripts/setup build
 	@scripts/build $(BUILD) products
 
-demo: ## Show the main job on real words, in a minute
+demo: ## Build, and show the main features on real words, in a minute
 	@scripts/setup build demo
 	@scripts/build $(BUILD) demo
 	@scripts/demo $(BUILD)
@@ -37,12 +37,12 @@ test: ## Build and run the tests (within 15 minutes on 2 cores); ends with "N pa
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --no-suite builds --no-suite long
 
-test-long: ## The same tests with more operations, tables and choices; all outcomes of the lab: half an hour
+test-long: ## The same tests with more operations, tables and choices; all results of the lab: half an hour
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@scripts/run-tests $(BUILD) --suite long
 
-builds: ## Install and uninstall, and builds with -Og and other -march: several minutes
+builds: ## Test install and uninstall, and builds with -Og and other -march: several minutes
 	@scripts/setup build test python python-test
 	@scripts/build $(BUILD)
 	@scripts/run-tests $(BUILD) --suite builds
@@ -53,46 +53,46 @@ check: ## The quick part of the tests (two minutes on 2 cores), and the lint
 	@scripts/lint $(BUILD)
 	@scripts/run-tests $(BUILD) --suite quick
 
-sanitize: ## The tests under AddressSanitizer and UndefinedBehaviorSanitizer
+sanitize: ## Run the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@scripts/setup build test python python-test
 	@scripts/build build-sanitize -Db_sanitize=address,undefined -Dc_args=-fno-sanitize-recover=all -Dbuildtype=debugoptimized -Db_lundef=false
 	@scripts/run-tests build-sanitize --suite quick --suite medium --suite portable --suite sse4
 
-sanitize-threads: ## All that has threads under ThreadSanitizer: shared sets, the tools, the Redis module
+sanitize-threads: ## Run everything with threads under ThreadSanitizer: shared sets, the tools, the Redis module
 	@scripts/setup build test redis
 	@scripts/sanitize-threads
 
 # Each of the 345 subjects (a kind, on an instruction set, in a variant) gets so many operations. What is done is in
 # journals in the build folder, so a soak that was stopped goes on where it was. Remove them to begin again.
-soak: ## The laws for as long as asked: make soak SOAK=100000000 (operations each); stopped, it goes on next time
+soak: ## Run the laws for as long as you like: make soak SOAK=100000000 (operations each); a stopped run continues next time
 	@scripts/setup build test
 	@scripts/build $(BUILD)
 	@$(BUILD)/tests/laws/soak_sets --ops $(SOAK) --journal $(BUILD)/soak-sets.journal
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK) --journal $(BUILD)/soak-states.journal
 	@$(BUILD)/tests/share/crowd --threads 8 --to 10000000 --lookups $(SOAK)
 
-fuzz: ## libFuzzer on thirteen targets: make fuzz FUZZ=30 (seconds each)
+fuzz: ## Run libFuzzer on thirteen targets: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz
 	@scripts/build $(BUILD)
 	@scripts/fuzz $(FUZZ)
 
-cross: ## Other machines, compilers and flags: make cross CROSS="s390x aarch64 i386 nehalem musl clang native O0 Og lto"
+cross: ## Test other machines, compilers and flags: make cross CROSS="s390x aarch64 i386 nehalem musl clang native O0 Og lto"
 	@scripts/setup build test
 	@scripts/cross $(CROSS)
 
-analyse: ## Warnings of two compilers, stack frames, cppcheck, clang-tidy, gcc -fanalyzer
+analyse: ## Static analysis: warnings of two compilers, stack frames, cppcheck, clang-tidy, gcc -fanalyzer
 	@scripts/analyse
 
-coverage: ## Lines and branches of src/ that the tests reach: build-coverage/coverage.html; fails below 95% of lines
+coverage: ## Measure which lines and branches of src/ the tests reach: build-coverage/coverage.html; fails below 95% of lines
 	@scripts/setup build test redis coverage
 	@scripts/coverage
 
 # Every check of docs/reliability.md in its long form. Results: tests/trust.txt.
-trust: ## All long checks, some hours: make trust TRUST="power killed" FUZZ=3600
+trust: ## Run all long checks, some hours: make trust TRUST="power killed" FUZZ=3600
 	@FUZZ=$(if $(filter command% environment%,$(origin FUZZ)),$(FUZZ),3600) scripts/trust $(TRUST)
 
 # With contestants from outside, in a folder of its own: their files may be gone when BUILD is built again.
-bench: ## Speed and space beside libbloom and DPDK: make bench N=4000000, and beside yours: CONTESTANTS=mine.c
+bench: ## Compare speed and space with libbloom and DPDK: make bench N=4000000; with your own filter: CONTESTANTS=mine.c
 	@scripts/setup build bench
 ifeq ($(strip $(CONTESTANTS)),)
 	@scripts/build $(BUILD)
@@ -110,24 +110,24 @@ bench-report: ## Measure, draw and write the tables of docs/performance.md (half
 	@scripts/build $(BUILD)
 	@bench/report $(BUILD) $(RUNS)
 
-lab: ## The numbers of the papers, measured again: lab/report/index.html; make lab LAB=--full
+lab: ## Measure the numbers of the papers again: lab/report/index.html; make lab LAB=--full
 	@scripts/setup build lab
 	@scripts/build $(BUILD)
 	@lab/page/make-report $(BUILD) lab/report $(LAB)
 
-web: ## The library as a JavaScript package (build/web/core/) and the page to play with (build/web/tamis.html)
+web: ## Build the JavaScript package (build/web/core/) and the web page (build/web/tamis.html)
 	@scripts/setup build emscripten
 	@scripts/build $(BUILD) amalgamation
 	@web/build $(BUILD)
 
-test-web: web lab ## The JavaScript package in node; the page and the lab's report in a headless browser
+test-web: web lab ## Test the JavaScript package in node, and the web page and the lab's report in a headless browser
 	@scripts/setup build web
 	@scripts/build $(BUILD) products
 	@node web/test/core.mjs $(BUILD)
 	@web/test/check-page $(BUILD)
 	@lab/page/check-report lab/report/results.json lab/report/index.html bench/results
 
-deb: ## Debian packages in build/deb/, built with dpkg-buildpackage and checked by lintian; CHROOT=1: in a clean Debian 12
+deb: ## Build Debian packages in build/deb/, checked by lintian; CHROOT=1: in a clean Debian 12
 	@scripts/setup build deb $(if $(CHROOT),test-deb)
 	@scripts/deb $(BUILD)/deb $(if $(CHROOT),$(BUILD)/clean-build)
 
@@ -135,18 +135,18 @@ test-deb: deb ## Install, use and purge the packages in a clean Debian 12 (deboo
 	@scripts/setup test-deb
 	@scripts/test-deb $(BUILD)/deb $(BUILD)/clean
 
-site: web lab ## The documents as a site with a search box, the page, the API and the lab's report: build/site/
+site: web lab ## Build a searchable site of the documents, the web page, the API and the lab's report: build/site/
 	@scripts/setup build site
 	@scripts/build $(BUILD) products
 	@site/build $(BUILD) $(BUILD)/site
 
-test-site: site ## Every link of the site leads somewhere, the search finds, and every code block is run by a test or says why not
+test-site: site ## Test the site: links, search, and that every code block is run by a test or says why not
 	@scripts/setup web
 	@site/check $(BUILD)/site
 	@site/check-browser $(BUILD)/site
 	@site/check-blocks
 
-dist: ## A release, build/dist/tamis-VERSION.tar.gz, that builds without git
+dist: ## Make a release, build/dist/tamis-VERSION.tar.gz, that builds without git
 	@scripts/dist $(BUILD)/dist
 
 test-dist: dist ## Unpack the release where there is no git, and build it
@@ -154,12 +154,12 @@ test-dist: dist ## Unpack the release where there is no git, and build it
 	@tar -C $(BUILD)/unpacked -xzf $(BUILD)/dist/tamis-$(version).tar.gz
 	@cd $(BUILD)/unpacked/tamis-$(version) && GIT_DIR=/nonexistent $(MAKE) all && build/tamis --version
 
-python: ## A wheel and a source distribution of the Python package in build/dist/ (CPython 3.11 and later)
+python: ## Build a wheel and a source distribution of the Python package in build/dist/ (CPython 3.11 and later)
 	@scripts/setup build python
 	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist
 	@/usr/bin/python3 python/backend/tamis_build.py $(BUILD)/dist sdist
 
-amalgamation: ## The library in one file: build/amalgamation/tamis.c and tamis.h
+amalgamation: ## Write the library as one file: build/amalgamation/tamis.c and tamis.h
 	@scripts/setup build
 	@scripts/build $(BUILD) amalgamation
 	@ls $(BUILD)/amalgamation/tamis.c $(BUILD)/amalgamation/tamis.h
@@ -172,12 +172,12 @@ demo-redis: redis ## Show the Redis module on a private server
 	@scripts/setup redis
 	@scripts/demo-redis $(BUILD)
 
-test-redis: redis ## All tests of the Redis module, with Python and node, on private servers
+test-redis: redis ## Run all tests of the Redis module, with Python and node, on private servers
 	@scripts/setup redis redis-node
 	@scripts/build $(BUILD) products
 	@tests/redis/run-tests $(BUILD) all
 
-bench-redis: redis ## Measure the Redis module beside SET, GET and DEL of the same server
+bench-redis: redis ## Compare the speed of the Redis module with SET, GET and DEL of the same server
 	@scripts/setup redis
 	@tests/redis/measure $(BUILD)/tamis-redis.so
 	@tests/redis/measure-cluster $(BUILD)
@@ -186,7 +186,7 @@ gpu: ## Build libtamis-gpu.so, sets on an NVIDIA GPU (docs/gpu.md); needs no CUD
 	@scripts/setup build gpu
 	@scripts/build $(BUILD) gpu
 
-test-gpu: ## All tests of sets on a GPU, on the one that is here; sets of up to N keys are compared with the CPU's
+test-gpu: ## Run all tests of sets on the GPU of this machine; sets of up to N keys are compared with the CPU's
 	@scripts/setup build test python python-test gpu
 	@scripts/build $(BUILD) gpu-tests
 	@gpu/test-gpu $(BUILD) $(N)
@@ -194,7 +194,7 @@ test-gpu: ## All tests of sets on a GPU, on the one that is here; sets of up to 
 bench-gpu: gpu ## Measure lookups, adds and removals on the GPU: make bench-gpu N=1000000000
 	@$(BUILD)/tamis-gpu-bench speed $(N)
 
-lint: ## Layers, forbidden words, long functions
+lint: ## Check includes, forbidden functions and the length of functions
 	@scripts/lint $(BUILD)
 
 format: ## clang-format over all sources
@@ -210,8 +210,8 @@ install: ## Install under PREFIX (default /usr/local), below DESTDIR if that is 
 	@scripts/build $(BUILD) products --prefix=$(PREFIX) $(if $(multiarch),--libdir=lib/$(multiarch))
 	@meson install -C $(BUILD) --no-rebuild
 
-uninstall: ## Remove what the last install of this build folder put there
+uninstall: ## Remove the files that the last install of this build folder installed
 	@ninja -C $(BUILD) uninstall
 
-clean: ## Remove what was built
+clean: ## Remove all built files
 	@rm -rf build build-*

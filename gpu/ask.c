@@ -145,7 +145,7 @@ static tamis_status ask(const tamis_gpu_set *set, ask_kind question, const tamis
         status = ask_there(set, question, keys->data, keys->n, keys->flags, answers, keys->stream);
     device_leave(set->device);
     if (status == TAMIS_ERR_MEMORY)
-        return say(problem, status, "not enough memory to copy keys through");
+        return say(problem, status, "not enough memory for copying keys");
     return say_device(problem, status, set->device);
 }
 
@@ -155,7 +155,7 @@ static tamis_status check_question(const tamis_gpu_set *set, const tamis_gpu_key
                                    tamis_problem *problem) {
     tamis_status const status = set_check_keys(set, keys, problem);
     if (status != TAMIS_OK || keys->n == 0) return status;
-    if (answers == NULL) return say(problem, TAMIS_ERR_ARGUMENT, "no room for answers");
+    if (answers == NULL) return say(problem, TAMIS_ERR_ARGUMENT, "the result is NULL");
     if (!set_can_reach(keys, answers, answer_bytes))
         return say(problem, TAMIS_ERR_ARGUMENT,
                    "the address of answers on the GPU is not a multiple of %u", answer_bytes);
@@ -186,6 +186,6 @@ tamis_status tamis_gpu_get(const tamis_gpu_set *set, const tamis_gpu_keys *keys,
     tamis_status const status = check_question(set, keys, ret_values, 8, reterr_problem);
     if (status != TAMIS_OK) return status;
     if (!set->facts.is_states)
-        return say(reterr_problem, TAMIS_ERR_CANNOT, "a set has no values; states have");
+        return say(reterr_problem, TAMIS_ERR_CANNOT, "only states have values, not a set");
     return ask(set, (ask_kind){ GPU_K_line_get, 8 }, keys, ret_values, reterr_problem);
 }

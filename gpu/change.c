@@ -412,7 +412,7 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
                    (unsigned long long)job->set->facts.capacity);
     case TAMIS_ERR_MEMORY:
         return say(problem, status, "not enough memory %s to change a set of %.2f GiB",
-                   job->is_short_here ? "here, and no more on the GPU for a copy," : "on the GPU",
+                   job->is_short_here ? "on this machine and on the GPU" : "on the GPU",
                    (double)job->set->facts.body_bytes / (1 << 30));
     case TAMIS_ERR_CANNOT:
         return say(problem, status,
@@ -421,8 +421,8 @@ static tamis_status say_why(tamis_problem *problem, tamis_status status, const c
                    GPU_ROOM, (double)job->shared_bytes / 1024,
                    (double)device_shared_bytes(job->set->device) / 1024);
     case TAMIS_ERR_CORRUPT:
-        return say(problem, status, "the body is damaged: keys were removed, and it is too full");
-    case TAMIS_ERR_LIMIT: return say(problem, status, "the set is too large to be changed there");
+        return say(problem, status, "the body is damaged: it is too full after a removal");
+    case TAMIS_ERR_LIMIT: return say(problem, status, "the set is too large to change on a GPU");
     default: return say_device(problem, status, job->set->device);
     }
 }
@@ -450,7 +450,7 @@ static tamis_status check_change(const tamis_gpu_set *set, const tamis_gpu_keys 
         return say(problem, TAMIS_ERR_CANNOT, "states can be read on a GPU, not changed");
     if (set_is_line(set) && set->table.lines.rest_bits > MOST_REST_BITS)
         return say(problem, TAMIS_ERR_CANNOT,
-                   "a line with rests of %llu bits cannot be changed on a GPU: %d are possible",
+                   "a line with rests of %llu bits cannot be changed on a GPU, only up to %d bits",
                    (unsigned long long)set->table.lines.rest_bits, MOST_REST_BITS);
     return TAMIS_OK;
 }

@@ -41,7 +41,7 @@ static tamis_status check_required(const uint8_t *header, tamis_problem *problem
                    "it is a part of a set; parts cannot be used on a GPU");
     if ((required & ~(uint32_t)(NEEDS_STATES | NEEDS_GROWTH)) != 0)
         return say(problem, TAMIS_ERR_CANNOT,
-                   "its header asks for what this library does not know (0x%x)", required);
+                   "its header has flags that this library does not know (0x%x)", required);
     return TAMIS_OK;
 }
 
@@ -67,7 +67,7 @@ tamis_status header_make_table(const uint8_t *header, gpu_table *ret_table,
             table.state_bits = g[LINE_VALUE_BITS] - le64_load(header + PART_TIMER_BITS);
     } else {
         return say(problem, TAMIS_ERR_CANNOT,
-                   "sets of kind %s are not for a GPU; line and bloom are", facts.kind);
+                   "sets of kind %s cannot be used on a GPU, only line and bloom", facts.kind);
     }
     *ret_table = table;
     return TAMIS_OK;

@@ -12,7 +12,7 @@
 tamis_status tamis_gpu_open(int number, tamis_gpu **ret_gpu, tamis_problem *reterr_problem) {
     if (ret_gpu == NULL || number < 0)
         return say(reterr_problem, TAMIS_ERR_ARGUMENT,
-                   "no place for a handle, or a negative device");
+                   "ret_gpu is NULL, or the device is negative");
     tamis_gpu *const gpu = calloc(1, sizeof *gpu);
     if (gpu == NULL) return say(reterr_problem, TAMIS_ERR_MEMORY, "no memory for a handle");
     tamis_status const status = device_open(number, &gpu->device, reterr_problem);
@@ -42,7 +42,7 @@ tamis_status tamis_gpu_get_memory(tamis_gpu *gpu, uint64_t bytes, void **ret_mem
                                   tamis_problem *reterr_problem) {
     device_address address = 0;
     if (gpu == NULL || ret_memory == NULL)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, or no place for a pointer");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU or the result is NULL");
     tamis_status status = device_enter(gpu->device);
     if (status == TAMIS_OK) {
         status = device_alloc(gpu->device, bytes, &address);
@@ -62,7 +62,7 @@ void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
 static tamis_status copy_now(tamis_gpu *gpu, device_address there, void *here, const void *from,
                              uint64_t bytes, tamis_problem *problem) {
     if (gpu == NULL || (bytes != 0 && (there == 0 || (here == NULL && from == NULL))))
-        return say(problem, TAMIS_ERR_ARGUMENT, "no GPU, or no memory to copy");
+        return say(problem, TAMIS_ERR_ARGUMENT, "the GPU or the memory is NULL");
     tamis_status status = device_enter(gpu->device);
     if (status != TAMIS_OK) return say_device(problem, status, gpu->device);
     status = from != NULL ? device_copy_in(gpu->device, there, from, bytes, NULL)
@@ -127,7 +127,8 @@ tamis_status set_check_keys(const tamis_gpu_set *set, const tamis_gpu_keys *keys
                             tamis_problem *problem) {
     if (set == NULL || keys == NULL || (keys->n != 0 && keys->data == NULL) ||
         (keys->flags & ~(unsigned)(TAMIS_GPU_HASHES | TAMIS_GPU_HOST)) != 0)
-        return say(problem, TAMIS_ERR_ARGUMENT, "no set, no keys, or unknown flags");
+        return say(problem, TAMIS_ERR_ARGUMENT,
+                   "the set or the keys are NULL, or a flag is unknown");
     if (!set_can_reach(keys, keys->data, sizeof *keys->data))
         return say(problem, TAMIS_ERR_ARGUMENT,
                    "the address of keys on the GPU is not a multiple of 8");
@@ -145,7 +146,7 @@ void tamis_gpu_free(tamis_gpu_set *set) {
 
 /* ------------------------------------------------------------------ uploads */
 
-#define NO_PINNED_MEMORY "no memory of this machine that can be pinned, to copy through"
+#define NO_PINNED_MEMORY "not enough pinned memory on this machine for copying"
 
 /* A tamis_writer that sends what it gets to the GPU: through two pieces of pinned memory, one of
  * which is filled while the other is copied. */
@@ -264,7 +265,7 @@ tamis_status tamis_gpu_upload(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_se
     tamis_facts facts;
     tamis_set  *copy;
     if (gpu == NULL || ret_set == NULL || tamis_get_facts(set, &facts) != TAMIS_OK)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no set, or no place for a handle");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU, the set or the result is NULL");
     if (!facts.is_growing) return upload_set(gpu, set, ret_set, reterr_problem);
     tamis_status status = finish_growing(set, &facts, &copy);
     if (status != TAMIS_OK)
@@ -280,8 +281,7 @@ tamis_status tamis_gpu_upload(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_se
 tamis_status tamis_gpu_upload_states(tamis_gpu *gpu, const tamis_states *states,
                                      tamis_gpu_set **ret_set, tamis_problem *reterr_problem) {
     if (gpu == NULL || ret_set == NULL || states == NULL)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT,
-                   "no GPU, no states, or no place for a handle");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU, the states or the result is NULL");
     upload       up = { .gpu = gpu, .device = gpu->device, .problem = reterr_problem };
     tamis_status status = device_enter(gpu->device);
     if (status != TAMIS_OK) return say_device(reterr_problem, status, gpu->device);
@@ -299,7 +299,7 @@ tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, const char *path, unsigned fl
     tamis_set         *mapped;
     options.flags = TAMIS_OPEN_MAP | (flags & TAMIS_OPEN_TRUST);
     if (gpu == NULL || path == NULL || ret_set == NULL)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no path, or no place for a handle");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU, the path or the result is NULL");
     tamis_status status = tamis_open(path, &options, &mapped, reterr_problem);
     if (status != TAMIS_OK) return status;
     status = tamis_gpu_upload(gpu, mapped, ret_set, reterr_problem);
@@ -369,7 +369,7 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
     tamis_set *empty;
     any_spec   reserved;
     if (gpu == NULL || ret_set == NULL || spec == NULL || !take_spec(&reserved, spec))
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no GPU, no spec, or no place for a handle");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU, the spec or the result is NULL");
     tamis_status status = tamis_create(&reserved.spec, &empty, reterr_problem);
     if (status != TAMIS_OK) return status;
     status = upload_empty(gpu, empty, ret_set, reterr_problem);
@@ -399,7 +399,7 @@ static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to, tamis_p
 tamis_status tamis_gpu_download(const tamis_gpu_set *set, tamis_set **ret_set,
                                 tamis_problem *reterr_problem) {
     if (set == NULL || ret_set == NULL)
-        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "no set, or no place for a handle");
+        return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the set or the result is NULL");
     if (set->facts.is_states)
         return say(reterr_problem, TAMIS_ERR_CANNOT, "states do not change on a GPU");
     uint64_t const bytes = header_file_bytes(set->facts.body_bytes);

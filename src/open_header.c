@@ -269,8 +269,7 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     if (status == TAMIS_OK) status = header_kind(from, h, options->isa, &kind, geometry);
     if (status != TAMIS_OK) return status;
     if (!keyhash_is_built(hash)) {
-        return tamis_source_say(from, TAMIS_ERR_NOT_BUILT, AT_HASH,
-                                "its hash function is not in this build");
+        return tamis_source_say(from, TAMIS_ERR_NOT_BUILT, AT_HASH, "its hash is not built in");
     }
     tamis_set *const set = tamis_handle_new(kind, geometry, &options->allocator);
     if (set == NULL) return tamis_problem_say_memory(from->problem, from->name, sizeof *set);

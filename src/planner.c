@@ -178,8 +178,7 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
     if ((need.abilities & ~made.plan.abilities) != 0) return; /* in no geometry */
     if (need.prints != 0 && kind->prints == NULL) return;
     if (request->shared && kind->sharing == NULL) return;
-    /* The kind cannot count that far. If it was named, it still makes a plan, so that the message
-     * can say how far it counts. */
+    /* A named kind that cannot count that far is planned all the same, for the message. */
     bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
     if (counts_less && !is_given(request)) {
         ret_candidate->plan.count_to = kind->most_count;
