@@ -68,7 +68,7 @@ void both_check_bytes(const both *b) {
     free(expected);
 }
 
-/* A chunk of keys gets the same answers as its keys one by one, in kinds that take chunks. */
+/* A chunk of keys gets the same answers as single calls, in kinds that have chunk functions. */
 static void check_chunk(const both *b, const uint64_t *hash) {
     uint64_t counts[TAMIS_CHUNK], found = 0;
     if (b->kind->has_chunk != NULL) found = b->kind->has_chunk(&b->table, hash, TAMIS_CHUNK);

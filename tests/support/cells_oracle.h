@@ -1,7 +1,7 @@
-/* cells_oracle.h - cells that keys share, in the plainest way: arrays, loops, and no packing.
+/* cells_oracle.h - cells that keys share, in the simplest way: arrays, loops, and no packing.
  *
- * What a cell holds is up to the oracle of a kind. Here is what they have in common: the places of
- * a key, what a late hand owes to a cell, and the bytes that it all comes to (docs/format.md).
+ * The oracle of a kind decides the content of a cell. This file has the common parts: the places of
+ * a key, the passes that a late sweep owes to a cell, and the resulting bytes (docs/format.md).
  */
 #ifndef TAMIS_TESTS_CELLS_ORACLE_H
 #define TAMIS_TESTS_CELLS_ORACLE_H
@@ -18,12 +18,12 @@
 
 #define TIMEOUT 1000
 
-/* Values have timeouts of their own where there are few enough of them. */
+/* If there are few enough values, each has its own timeout. */
 static inline uint64_t timeout_of(const uint64_t *g, uint64_t value) {
     return g[SHARED_VALUES] > 16 || value >= g[SHARED_VALUES] ? TIMEOUT : TIMEOUT / (1 + value % 5);
 }
 
-/* Passes that a value lasts: its timeout, rounded up. */
+/* After how many passes a value times out: its timeout, rounded up. */
 static inline uint64_t passes_of(const uint64_t *g, uint64_t value) {
     uint64_t const most = (UINT64_C(1) << g[SHARED_TIMER_BITS]) / 2 - 1;
     return (timeout_of(g, value) * most + TIMEOUT - 1) / TIMEOUT;
@@ -55,9 +55,9 @@ typedef struct cells_oracle {
     uint64_t m, k;
     unsigned content_bits, timer_bits;
     uint64_t per_unit, units;
-    uint64_t passes[17];                           /* that the values last; the last: all others */
+    uint64_t passes[17];                           /* passes of each value; the last entry is for all others */
     uint64_t content[MAX_CELLS], timer[MAX_CELLS]; /* content 0: empty */
-    uint64_t keys, saturated, aged;                /* that the table has to state */
+    uint64_t keys, saturated, aged;                /* what the table must state */
 } cells_oracle;
 
 static inline cells_oracle cells_of(const uint64_t *g, unsigned content_bits) {
@@ -88,7 +88,7 @@ static inline uint64_t cells_owed(const cells_oracle *o, const sweep *hand, uint
     return owed;
 }
 
-/* The timer of a cell in which a value is fresh now. */
+/* The timer of a cell whose value was put or touched now. */
 static inline uint64_t cells_fresh(const cells_oracle *o, const sweep *hand, uint64_t cell,
                                    uint64_t value) {
     uint64_t const owed = cells_owed(o, hand, cell);
@@ -106,7 +106,7 @@ static inline uint64_t cells_in_use(const cells_oracle *o) {
     return used;
 }
 
-/* The hand passes a unit. */
+/* The sweep passes a unit. */
 static inline void cells_age(cells_oracle *o, uint64_t unit) {
     for (uint64_t i = unit * o->per_unit; i < o->m && i < (unit + 1) * o->per_unit; i++) {
         if (o->content[i] == 0 || o->timer[i]-- != 0) continue;
@@ -123,9 +123,9 @@ static inline uint64_t cells_since(const cells_oracle *o, const sweep *hand, uin
     return units * hand->timeout + hand->rest;
 }
 
-/* Merge the timers of two cells, in the time of our table: the younger one counts. If our sweep
- * comes to the cell sooner than the other table's would have, the timer gets one pass more, up to
- * its maximum. */
+/* Merge the timers of two cells, converted to our table: the one that was refreshed later counts.
+ * If our sweep reaches the cell sooner than the other table's would have, the timer gets one pass
+ * more, up to its maximum. */
 static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here,
                                      const cells_oracle *from, const sweep *there, uint64_t cell) {
     if (into->timer_bits == 0) return 0;
@@ -139,7 +139,7 @@ static inline uint64_t cells_younger(const cells_oracle *into, const sweep *here
 
 /* ------------------------------------------------------------------ bytes */
 
-/* Is the body what the cells come to, to the last byte? */
+/* Is the body equal to the encoded cells, to the last byte? */
 static inline void cells_expect_bytes(const cells_oracle *o, const tamis_table *table) {
     static uint8_t bytes[MAX_CELLS * 8 + 64];
     unsigned const bits = o->content_bits + o->timer_bits;

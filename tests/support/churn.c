@@ -12,7 +12,7 @@ bool churn_begin(churn *c, tamis_set *set, uint64_t seed) {
                   .universe = universe,
                   .abilities = set->abilities,
                   .chance = { seed } };
-    if (set->growth != NULL) c->goal = universe * 2 / 3; /* it has to come to its steps */
+    if (set->growth != NULL) c->goal = universe * 2 / 3; /* it must reach the steps of growing */
     return c->truth != NULL;
 }
 
@@ -132,7 +132,7 @@ static const char *flood(churn *c) {
     return why;
 }
 
-/* Towards the goal more often than away from it. */
+/* Move towards the goal more often than away from it. */
 static bool is_growing(churn *c) {
     bool const towards = dice_below(&c->chance, 4) != 0;
     return (c->distinct < c->goal) == towards;
@@ -146,7 +146,7 @@ static const char *step_batch(churn *c) {
     return add_batch(c, n);
 }
 
-/* Beyond the capacity; of a set that grows, two steps far. */
+/* Beyond the capacity; for a set that grows, two steps further. */
 static uint64_t most_keys(const churn *c) {
     return c->set->growth != NULL ? c->universe : c->set->capacity * 5 / 4 + 2;
 }
@@ -178,7 +178,7 @@ static const char *step(churn *c) {
     bool const can_remove = (c->abilities & TAMIS_CAN_REMOVE) != 0 && c->copies != 0;
     if (can_remove && !is_growing(c)) return remove_one(c, present_key(c));
     if (can_remove || c->distinct < c->goal) return add_one(c, any_key(c));
-    uint64_t const key = any_key(c); /* a filled filter stays as it is, and is asked */
+    uint64_t const key = any_key(c); /* a filled filter does not change any more, and is only queried */
     MUST(tamis_has_id(c->set, key) || c->truth[key] == 0, "a key is lost");
     return NULL;
 }

@@ -19,10 +19,10 @@ typedef struct churn {
     unsigned   abilities;
     dice       chance;
     uint64_t   operations; /* done so far */
-    uint64_t   refused;    /* adds that said full */
+    uint64_t   refused;    /* adds that returned _FULL */
 } churn;
 
-/* False: no memory. The set stays the caller's. */
+/* False: not enough memory. The caller keeps the ownership of the set. */
 bool churn_begin(churn *c, tamis_set *set, uint64_t seed);
 void churn_end(churn *c);
 

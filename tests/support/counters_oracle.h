@@ -1,8 +1,8 @@
-/* counters_oracle.h - counters of a few bits, in the plainest way: an array, and no packing.
+/* counters_oracle.h - counters of a few bits, in the simplest way: an array, and no packing.
  *
- * What a key adds to a counter is up to the oracle of a kind. Here is what they have in common:
- * where the counters of a key can be, counting up until they stick, and the bytes that it all comes
- * to (docs/format.md).
+ * The oracle of a kind decides what a key adds to a counter. This file has the common parts: where
+ * the counters of a key can be, incrementing until they are stuck, and the resulting bytes
+ * (docs/format.md).
  */
 #ifndef TAMIS_TESTS_COUNTERS_ORACLE_H
 #define TAMIS_TESTS_COUNTERS_ORACLE_H
@@ -20,7 +20,7 @@ typedef struct counters_oracle {
     uint64_t keys, saturated;
 } counters_oracle;
 
-/* What a key adds, counter by counter: most of it nothing. */
+/* What a key adds to each counter; most of these are 0. */
 typedef struct visit {
     uint64_t adds[MAX_COUNTERS];
 } visit;
@@ -38,7 +38,7 @@ static inline uint64_t counters_lines(const counters_oracle *o) {
     return o->is_blocked ? o->m / o->per_line : 1;
 }
 
-/* Of hash i: the first counter that it can have, and how many. */
+/* For hash i: the first counter that it can have, and how many. */
 static inline uint64_t counters_range(const counters_oracle *o, uint64_t line, uint64_t i,
                                       uint64_t *ret_size) {
     uint64_t const first = i * o->per_line / o->sectors, end = (i + 1) * o->per_line / o->sectors;
@@ -55,7 +55,7 @@ static inline double counters_mean(const counters_oracle *all, const oracle *o,
     return sum;
 }
 
-/* Counts up; true if it did not stick before. */
+/* Increment a counter; true if it was not stuck before. */
 static inline bool counters_add(counters_oracle *o, size_t c, uint64_t amount) {
     if (amount == 0 || o->counter[c] == o->top) return false;
     o->counter[c] = min_u64(o->counter[c] + amount, o->top);
@@ -63,7 +63,7 @@ static inline bool counters_add(counters_oracle *o, size_t c, uint64_t amount) {
     return true;
 }
 
-/* Takes a key from all its counters that do not stick. They have it. */
+/* Subtract a key from all its counters that are not stuck. The key must be in them. */
 static inline void counters_take(counters_oracle *o, const visit *v) {
     bool is_changed = false;
     for (size_t c = 0; c < o->m; c++) {
