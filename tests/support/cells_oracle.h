@@ -55,7 +55,7 @@ typedef struct cells_oracle {
     uint64_t m, k;
     unsigned content_bits, timer_bits;
     uint64_t per_unit, units;
-    uint64_t passes[17];                           /* passes of each value; the last entry is for all others */
+    uint64_t passes[17];                           /* of each value; the last: all others */
     uint64_t content[MAX_CELLS], timer[MAX_CELLS]; /* content 0: empty */
     uint64_t keys, saturated, aged;                /* what the table must state */
 } cells_oracle;

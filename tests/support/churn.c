@@ -178,7 +178,7 @@ static const char *step(churn *c) {
     bool const can_remove = (c->abilities & TAMIS_CAN_REMOVE) != 0 && c->copies != 0;
     if (can_remove && !is_growing(c)) return remove_one(c, present_key(c));
     if (can_remove || c->distinct < c->goal) return add_one(c, any_key(c));
-    uint64_t const key = any_key(c); /* a filled filter does not change any more, and is only queried */
+    uint64_t const key = any_key(c); /* a filled filter is only queried */
     MUST(tamis_has_id(c->set, key) || c->truth[key] == 0, "a key is lost");
     return NULL;
 }
