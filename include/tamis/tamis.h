@@ -26,8 +26,8 @@
  *     4  64-bit ids, hashes     8  files
  *
  * Capacity: N different keys fit, each with up to `copies` copies (1, unless the spec asks for
- * more). In addition, any one of them may be added without limit. The probability that an add
- * within the capacity is refused all the same is stated: the overflow probability.
+ * more). In addition, any one of them may be added without limit. An add within the capacity can
+ * still be refused, with a very small probability that is stated: the overflow probability.
  *
  * Threads: calls that take a `const tamis_set *` may run at the same time as each other. A call
  * that takes a `tamis_set *` needs the set for itself.
@@ -55,7 +55,7 @@
  * The library keeps no global state, never prints, and never ends the process.
  *
  * Callbacks (allocators, writers, steppers) must return normally: no exceptions, no longjmp. They
- * must not call into the set or table that called them.
+ * must not change the set or table that called them; an allocator must not use it at all.
  *
  * Binary compatibility, once released:
  *   - Functions and enum values keep their meaning. New ones are added.
