@@ -1,21 +1,22 @@
-/* stripes.h - locks that readers do not take: each has a version, and who reads looks at it twice.
+/* stripes.h - locks with a version. Readers take no lock, but check the version before and after.
  *
  *     bit  0        1          2                                  63
  *          +--------+----------+----------------------------------+
  *          | locked | changing | version                          |      the word of a stripe
  *          +--------+----------+----------------------------------+
  *
- * A writer locks the stripe. Before it writes, the stripe is changing; at the end it has another
- * version, and is free. A reader notes the word, reads what it needs and looks again: if the
- * version is the same, and the stripe was not changing, all that it has read belongs together. A
- * lock alone does not stop readers, so a stripe may be locked for long (while a set is copied).
+ * A writer locks the stripe. Before it writes, it sets "changing"; at the end it unlocks the stripe
+ * with a new version. A reader loads the word, reads the data, and loads the word again: if the
+ * version is the same, and the stripe was not changing, the data is consistent. The lock alone does
+ * not stop readers, so a stripe may be locked for long (while a set is copied).
  *
- * Why this is right: "changing" is stored before any word of data, and the second look is loaded
- * after all of them; stripe_fence() keeps both orders. So a reader that has one word of a writer
- * sees at least that the stripe was changing. For the language this is a race all the same, since
- * data is read that may be changing. Compilers do nothing about it but load a word in parts or
- * twice, which does no harm: what was read is thrown away. ThreadSanitizer does not see the order,
- * so functions that read like this are STRIPE_READER, and it leaves them out. All others it checks.
+ * Why this is right: "changing" is stored before any word of data, and the reader's second load
+ * comes after all its loads of data; stripe_fence() keeps both orders. So a reader that has read
+ * one word of a writer sees at least that the stripe was changing. In terms of the C standard this
+ * is a data race all the same, since data is read while it may be changing. In practice a compiler
+ * may only load a word in parts or twice, which does no harm: such data is discarded.
+ * ThreadSanitizer does not see this order, so functions that read like this are marked
+ * STRIPE_READER, and it ignores them. It checks all others.
  */
 #ifndef TAMIS_CORE_STRIPES_H
 #define TAMIS_CORE_STRIPES_H

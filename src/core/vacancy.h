@@ -1,15 +1,15 @@
-/* vacancy.h - which parts of a table have no keys, so that the sweep (sweep.h) need not look there.
+/* vacancy.h - which parts of a table have no keys, so that the sweep (sweep.h) can skip them.
  *
- * A sweep passes the whole table several times in a timeout, however few keys there are: a table
- * for 100 million keys with a handful of them would be read from memory once a minute. So a table
- * that is large has a bit for each VACANCY_UNITS units:
+ * A sweep passes through the whole table several times per timeout, even if there are few keys: a
+ * table for 100 million keys with a handful of them would be read from memory once a minute. So a
+ * large table has a bit for each VACANCY_UNITS units:
  *
- *     0    none of them has a key: the hand goes past them at once
- *     1    some may have one
+ *     0    none of them has a key: the sweep skips them
+ *     1    some of them may have a key
  *
- * Who adds a key sets the bit of its unit. The sweep clears it when it has passed the last of the
- * units and none of them has a key. Bits are kept in memory only. They are all 1 at first, as in a
- * table from a file, and the first pass finds out.
+ * Adding a key sets the bit of its unit. The sweep clears it when it has passed the last of the
+ * units and none of them has a key. The bits are kept in memory only. At first they are all 1, also
+ * in a table from a file; the first pass clears them.
  */
 #ifndef TAMIS_CORE_VACANCY_H
 #define TAMIS_CORE_VACANCY_H

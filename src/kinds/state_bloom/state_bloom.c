@@ -1,4 +1,4 @@
-/* state_bloom.c - the stateful Bloom filter: cells that say a value, or that they do not know.
+/* state_bloom.c - the stateful Bloom filter: each cell has a value, or "don't know".
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, section 3.3.
@@ -7,55 +7,54 @@
  *
  * Idea
  * ----
- * A Bloom filter whose cells hold the value of the key that was put there. Where keys with
- * different values meet, the cell says DK instead. A key has the value that any of its cells says.
+ * This is a Bloom filter whose cells contain the value of the key that was put there. If keys with
+ * different values share a cell, the cell says DK instead. A key has the value that any of its
+ * cells says.
  *
  *        put "apple" 3     . 3 . . . 3 . 3 . .      k = 3 cells say 3
  *        put "pear"  5     . 3 5 . . ? . 3 . 5      one is shared: DK
  *        get "apple"         3       ?   3          3
- *        get "plum"            5         3          two values: certainly not there
- *        get "fig"           3   .                  an empty cell: certainly not there
+ *        get "plum"            5         3          two values: certainly absent
+ *        get "fig"           3   .                  an empty cell: certainly absent
  *
- * A cell also counts its keys. It changes its value with a key that moves only if that is its only
- * key, else it becomes DK. It is empty again when the last of them is dropped, and only then does a
- * cell that is DK become anything else. So all keys of a cell that says a value have that value,
- * and no key that was put and not dropped ever has a wrong one.
+ * A cell also counts its keys. When a key moves, the cell changes its value only if that is its
+ * only key; otherwise it becomes DK. The cell becomes empty when its last key is dropped; a DK cell
+ * changes only in this way. So all keys of a cell with a value have that value, and no key that was
+ * put and not dropped ever has a wrong value.
  *
- * Deviation: the paper's DK is "no value, and a count of two or more". When one of two keys is
- * dropped the other one is still there, and a cell that was then taken for empty would lose it. So
- * here DK is a code of its own, and stays DK with a count of one.
+ * Deviation: in the paper, DK is "no value, and a count of two or more". If one of two keys is
+ * dropped, the other is still there, but the cell would look empty, and that key would be lost. So
+ * here DK is a separate code, and stays DK with a count of one.
  *
  *     +-------+----------------------------+---------------------------------------+
- *     | timer | keys beside the first      | code: 1 + value, or DK = values + 1   |      a cell
+ *     | timer | keys besides the first     | code: 1 + value, or DK = values + 1   |      a cell
  *     +-------+----------------------------+---------------------------------------+
  *
  * Variants, by the geometry:
  *
  *   counters              every put is a new key. If all cells of a key are DK it can still be
- *                         dropped: it must be one that was put, and its cells count it.
- *   counters and timers   the same, and a cell goes when its timer ends, whatever it counts. This
- *                         is what a plan with a timeout takes. A put of a key that is there with
- *                         another value is refused.
- *   timers                the paper's choice where keys age: a put to a cell that is in use makes
- *                         it DK, whatever it says. So a cell that says a value belongs to one key,
- *                         which may change and empty it; one that is DK is left until it has aged.
- *                         A put of a key that is there already refreshes it. A new key that only
- *                         seems to be there (as often as `fpr` says) is taken for that: it shares
- *                         the cells of other keys, and goes when they go.
- *   neither               nothing is ever dropped, as in a map that is made once. It can be, but
- *                         cells that are DK remain so.
+ *                         dropped: it must have been put, and its cells count it.
+ *   counters and timers   the same, and a cell is emptied when its timer ends, whatever its count.
+ *                         Plans with a timeout use this. A put of a key that has another value is
+ *                         refused.
+ *   timers                the paper's choice for timeouts: a put to a cell in use makes it DK,
+ *                         whatever its value. So a cell with a value belongs to one key, which may
+ *                         change and empty it; a DK cell stays until it times out. A put of a key
+ *                         that is in the table already refreshes it. A new key that only seems to be
+ *                         in the table (as often as `fpr` says) is handled in the same way: it shares
+ *                         the cells of other keys, and is lost when they are removed.
+ *   neither               a drop empties cells with a value, but DK cells stay DK for ever. This is
+ *                         for a map that is made once.
  *
- * With timers, a key that was silent for its timeout loses its cells one by one, while the hand
- * goes round once. If it is heard of in that time, it may be taken for one that is there, with a
- * cell that is another key's by now, and change or empty that cell. A caller who keeps the time of
- * his keys does not move or drop a key that was silent for longer than its timeout.
+ * With timers, a key that was not refreshed within its timeout loses its cells one by one, during
+ * one pass of the sweep. If it is used in that time, it may still seem to be in the table, although
+ * one of its cells belongs to another key by now, and may change or empty that cell. So a caller
+ * must not move or drop a key that was silent for longer than its timeout.
  *
- * Why anybody would want it: never a wrong value for a key that is there. What it costs: cells that
- * are DK remain so for long, which takes many cells. The longer a key lives the likelier it is
- * unknown (size.h).
+ * Advantage: a key in the table never has a wrong value. Cost: DK cells stay DK for long, so many
+ * cells are needed. The longer a key lives, the likelier its value is unknown (size.h).
  *
- * Invariants: those of state_shared.h. I6 here: a cell that is in use says a value of this table,
- * or DK.
+ * Invariants: those of state_shared.h. I6 here: a cell in use has a value of this table, or DK.
  */
 #include "size.h"
 #include "state_shared.h"

@@ -1,36 +1,37 @@
 /* size.h - the analysis of the direct Bloom filter of states.
  *
  * Names: m cells, k hashes, n keys at a time, L in a life, V values. A pair (key, value) is an
- * element of a counting filter, so n pairs hold their cells, and one that is not there seems to be
- * with f = P[all of its cells are held] (theory/shared_size.h). Each of the V values is asked for.
+ * element of a counting filter, so n pairs occupy their cells, and an absent pair seems to be
+ * present with f = P[all of its cells are in use] (theory/shared_size.h). A lookup tests each of
+ * the V values.
  *
- *     false positive   exactly one seems to be there:     V f (1-f)^(V-1)
- *     unknown          of V - 1 others any seems to be:   1 - (1-f)^(V-1)
+ *     false positive   exactly one pair seems present:         V f (1-f)^(V-1)
+ *     unknown          any of V - 1 other pairs seems present: 1 - (1-f)^(V-1)
  *
- * Keys that stay. A key that is unknown when it is dropped with TAMIS_ANY_VALUE is refused, and
- * stays for ever if nothing ages. With u(N) the share of unknown keys among N, in a life of L puts
- * there are at most
+ * Keys that stay. If the value of a key is unknown, a drop with TAMIS_ANY_VALUE is refused, and
+ * without timers the key stays for ever. If u(N) is the share of unknown keys among N, then after a
+ * life of L puts there are at most
  *
  *     N = n + (L - n) u(N)
  *
- * keys in the end, and the rates are stated for these. Where every drop names the value of its key
- * nobody stays, and the table is better than stated. What it costs for a million keys of 8 values:
- * at 1% the table is a seventh larger than without keys that stay, at 0.1% a hundredth.
+ * keys, and the rates are stated for that number. If every drop names the value of its key, no key
+ * stays, and the table is better than stated. The price for a million keys of 8 values: at 1% the
+ * table is a seventh larger than without keys that stay, at 0.1% a hundredth.
  *
- * A move is a pair that goes and one that comes, and may bring counters to where they stick: each
- * of the L keys is taken to have each of the V values once.
+ * A move removes one pair and adds another, and may make counters stick: the analysis assumes that
+ * each of the L keys has each of the V values once.
  *
- * With timers a key counts until the sweep has taken its cells, and then nobody stays. But what is
- * stated holds only if keys end by a drop. The counts of keys that end in silence stay in cells
- * which other keys keep alive, and a pair that moves away from such a cell leaves it in use. How
- * often that is depends on how often keys move, which is not known here. So a plan takes no table
- * with timers unless `counter_bits` is fixed: who does that says that he knows. Measured for 20,000
- * keys of 8 values, all of which end in silence, in a table for the 60,000 that are then there,
- * where 4.5% unknown and an fpr of 5% are stated: with 0, 1 and 4 moves in the life of a key, 2.7%,
- * 5.6% and 17.8% are unknown, and the fpr is 1.8%, 3.3% and 12.1%.
+ * With timers, a key counts until the sweep has emptied its cells, and no key stays. But the stated
+ * rates hold only if keys are dropped. Keys that time out instead leave their counts in cells that
+ * other keys keep alive, and a pair that moves away from such a cell leaves it in use. How often
+ * that happens depends on how often keys move, which is not known here. So tables with timers are
+ * planned only if the user fixes `counter_bits`. Measured for 20,000 keys of 8 values that all time
+ * out, in a table for the 60,000 that are then there, where 4.5% unknown and an fpr of 5% are
+ * stated: with 0, 1 and 4 moves in the life of a key, 2.7%, 5.6% and 17.8% are unknown, and the fpr
+ * is 1.8%, 3.3% and 12.1%.
  *
- * Without counters nothing is ever taken out but by ageing: pairs that were left by a move count
- * until then, and without timers all L keys count as if they were there.
+ * Without counters, pairs disappear only when they time out: pairs that a move has left count until
+ * then, and without timers all L keys count as if they were present.
  */
 #ifndef TAMIS_KINDS_STATE_DIRECT_SIZE_H
 #define TAMIS_KINDS_STATE_DIRECT_SIZE_H

@@ -1,23 +1,23 @@
 /* state_direct.c - the direct Bloom filter of states: a key and its value are one element.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
- * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, where it is what
- * the other two are compared with. Names below: m cells, k hashes, n keys, V values.
+ * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, which compares
+ * the other two constructions with this one. Names below: m cells, k hashes, n keys, V values.
  *
  * Idea
  * ----
- * A counting Bloom filter whose elements are pairs (key, value). To move a key is to remove one
- * pair and to add another. To get its value is to ask for the pair with each of the V values:
+ * This is a counting Bloom filter whose elements are pairs (key, value). Moving a key removes one
+ * pair and adds another. Getting its value looks up the pair with each of the V values:
  *
- *        put "apple" 3     ("apple", 3) counts up its k cells
+ *        put "apple" 3     ("apple", 3) increments its k cells
  *        get "apple"       0 no, 1 no, 2 no, 3 yes, 4 no, ...         3
  *        get "pear"        0 no, 1 no, 2 yes, 3 no, 4 yes, ...        two: don't know
- *        get "plum"        all no                                     certainly not there
+ *        get "plum"        all no                                     certainly absent
  *
- * The pair of a key that is there is always found. So an answer for it is right, or "don't know".
- * A move or drop that names the value it expects is done all the same; one that does not is
- * refused, and a key whose drop was refused stays (size.h counts such keys). What it costs is a
- * lookup for each value; so it is for few values only. No cell says a value.
+ * The pair of a key in the table is always found. So the answer for such a key is right, or "don't
+ * know". In the second case, a move or drop that names the value still works; one that does not
+ * name it is refused, and a key whose drop was refused stays (size.h takes such keys into account).
+ * The cost is a lookup for each value, so this kind is for few values. No cell stores a value.
  *
  *     +-------+--------------------------------------------+
  *     | timer | counter of pairs; or one bit: a mark       |      a cell
@@ -26,22 +26,23 @@
  * Variants, by the geometry:
  *
  *   counters              every put is a new key.
- *   counters and timers   the same, and a cell goes when its timer ends, whatever it counts. A put
- *                         of a key that is there with another value is refused.
- *   timers                cells are marks, which can be set, and go when their time is over. A move
- *                         marks the new pair and leaves the old one to age: until then the key is
- *                         unknown, and it stays so if it is touched, since nobody can say which of
- *                         the two that is meant for. A drop says "don't know" and leaves it to age.
- *                         A put of a key that seems to be there refreshes what it seems to have.
+ *   counters and timers   the same, and a cell is emptied when its timer ends, whatever its count. A
+ *                         put of a key that has another value is refused.
+ *   timers                cells are marks, which can be set, and are cleared when their time is over.
+ *                         A move marks the new pair and leaves the old one until it times out: until
+ *                         then the value of the key is unknown. It stays unknown if the key is
+ *                         touched, since that refreshes both pairs. A drop returns "don't know" and
+ *                         leaves the pair until it times out. A put of a key that seems to be in the
+ *                         table refreshes the pairs that it seems to have.
  *   neither               marks that stay for ever.
  *
- * All but the first only if the geometry asks for it (counter_bits): how often a key is unknown
- * then depends on how often keys move. With counters and timers that is so because a key that ends
- * in silence leaves its counts in cells that other keys keep alive. A pair that moves away from
- * such cells leaves them in use, and is still found.
+ * All variants but the first are planned only if the geometry fixes counter_bits, because how often
+ * a value is unknown then depends on how often keys move. With counters and timers, the reason is
+ * that a key that times out leaves its counts in cells that other keys keep alive. A pair that
+ * moves away from such cells leaves them in use, and is still found.
  *
- * Cells of pairs that have different timeouts have the timer of the one that lasts longer. A key
- * that was silent loses its cells one by one, as in state_bloom, with the same consequences.
+ * If pairs with different timeouts share a cell, its timer is the longer one. A key that was silent
+ * loses its cells one by one, as in state_bloom, with the same consequences.
  *
  * Invariants: those of state_shared.h. (I6 is empty: any content is a count.)
  */

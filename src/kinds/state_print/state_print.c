@@ -1,4 +1,4 @@
-/* state_print.c - a state beside a fingerprint, in the least loaded of d buckets.
+/* state_print.c - fingerprints with a value, in the least loaded of d buckets.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006, section 3.4 (the
@@ -7,42 +7,43 @@
  *
  * Idea
  * ----
- * A key has a bucket in each of d subtables, and its print with its value goes to the least loaded
- * of them, the leftmost of several. Loads of buckets are so even that small buckets of a fixed size
- * hardly ever overflow. A bucket has its prints first, so that all are compared at once
- * (core/cells.h), and their fields after them:
+ * A key has one bucket in each of d subtables, and its print and value go to the least loaded of
+ * them, the leftmost if several are equal. The loads of buckets are so even that small buckets of a
+ * fixed size hardly ever overflow. A bucket has all prints first, so that they can be compared at
+ * once (core/cells.h), and then their fields:
  *
  *     +-----+-----+-----+-----+---------+---------+---------+---------+
  *     |  f  |  f  |  f  |  .  | x: v, t | x: v, t | x: v, t |    .    |    h = 4, 3 keys
  *     +-----+-----+-----+-----+---------+---------+---------+---------+
  *
- * To change a value is to write another one in its place or, with `reinserts`, to take the key out
- * and put it into the bucket that is least loaded now: the paper's two ways.
+ * A value is changed in place or, with `reinserts`, by removing the key and putting it into the
+ * bucket that is least loaded now: these are the paper's two ways.
  *
- * Why permutations: with d independent buckets and one print (permuted=0, as in section 3.4), a key
- * whose print is in two of its buckets is unknown: it cannot be known which of the two is its own.
- * A move makes both of them "don't know", a value of its own; a drop is refused, and the key stays
- * until it has aged. Through permutations (core/dleft.h) what is in a bucket came from one
- * fingerprint alone. So nothing is unknown, a key can always be dropped, and it costs no bit: it
- * even saves the code for "don't know". What it costs is a product for each subtable.
+ * Why permutations: with d independent buckets and one print (permuted=0, as in section 3.4), a
+ * print may be in two buckets of a key. Then the value of the key is unknown: the table cannot know
+ * which of the two is its own. A move sets both to "don't know", which is a separate value; a drop
+ * is refused, and the key stays until it times out. With permutations (core/dleft.h), every print
+ * in a bucket comes from exactly one fingerprint. So nothing is unknown, and a key can always be
+ * dropped. This costs no bits, and even saves the code for "don't know". It costs one
+ * multiplication for each subtable.
  *
- * The side table (side.h; the paper's TCAM) has a few keys by their full hashes: those whose
- * buckets are all full, and those that are unknown when they are put. It is looked at first; while
- * it is empty that is one comparison.
+ * The side table (side.h; the paper's TCAM) has a few keys with their full hashes: keys whose
+ * buckets are all full, and keys whose value is unknown when they are put. It is searched first;
+ * while it is empty, that is one comparison.
  *
  * Deviation: a print is never 0, so that 0 is an empty cell whatever the value is. (In the paper an
  * entry of all zeros is empty, so a key with print 0 and state 0 could not be stored.)
  *
- * The table is here; what its keys do with their values, and how they age, is in states.c.
+ * This file has the table; states.c has the operations on values, and timeouts.
  *
  * Invariants (checked by state_print_validate)
- *   I1  in a bucket the used cells are first, and what is not used is 0;
- *   I2  a fingerprint has one cell; apart, a print is in a bucket once;
+ *   I1  in a bucket the used cells are first, and everything else is 0;
+ *   I2  a fingerprint has one cell; without permutations, a print is in a bucket once;
  *   I3  the side table has no more keys than there is room for, none twice, and 0 after the last;
  *   I4  the cells and the side table have `keys` keys;
- *   I5  all values are among those that there are; apart, also the one that says "don't know";
- *   I6  what is after all of that is 0;
- *   I7  no timer runs longer than a fresh one of its value.
+ *   I5  all values exist in the table; without permutations, "don't know" is one of them;
+ *   I6  everything after that is 0;
+ *   I7  no timer is longer than a new one of its value.
  */
 #include "state_print.h"
 #include "core/checked.h"

@@ -1,19 +1,19 @@
-/* states.c - the values that `state_print` keeps with its prints.
+/* states.c - the operations on values of `state_print`.
  *
  * state_print.c explains the table. A unit of the sweep is a bucket, and the side table is one more
  * unit.
  *
- * Each operation looks for its key once: in the side table, if there is anything in it, then in
- * the buckets. What was found is then changed in place.
+ * Each operation searches its key once: in the side table, if that is not empty, then in the
+ * buckets. The cell that was found is then changed in place.
  *
  *     look-up                              put          move          touch     drop
  *     ---------------------------------------------------------------------------------------
  *     absent                               insert       refused       refused   refused
- *     one cell, with a value               refresh      new value     refresh   cell goes
+ *     one cell, with a value               refresh      new value     refresh   cell removed
  *     two cells, or a cell without value   side table   both blurred  refresh   refused
  *
- * The last row happens only where prints are apart (permuted=0). To blur a cell is to mark its
- * value as unknown: one of the two keys has moved, and it cannot be known which cell is its own.
+ * The last row happens only without permutations (permuted=0). To blur a cell means to mark its
+ * value as unknown: one of the two keys has moved, and the table cannot know which cell is its own.
  */
 #include "size.h"
 #include "state_print.h"
