@@ -40,9 +40,9 @@
  *   timers                the paper's choice for timeouts: a put to a cell in use makes it DK,
  *                         whatever its value. So a cell with a value belongs to one key, which may
  *                         change and empty it; a DK cell stays until it times out. A put of a key
- *                         that is in the table already refreshes it. A new key that only seems to be
- *                         in the table (as often as `fpr` says) is handled in the same way: it shares
- *                         the cells of other keys, and is lost when they are removed.
+ *                         that is in the table already refreshes it. A new key that only seems to
+ *                         be in the table (as often as `fpr` says) is handled in the same way: it
+ *                         shares the cells of other keys, and is lost when they are removed.
  *   neither               a drop empties cells with a value, but DK cells stay DK for ever. This is
  *                         for a map that is made once.
  *

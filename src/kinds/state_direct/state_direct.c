@@ -26,14 +26,14 @@
  * Variants, by the geometry:
  *
  *   counters              every put is a new key.
- *   counters and timers   the same, and a cell is emptied when its timer ends, whatever its count. A
- *                         put of a key that has another value is refused.
- *   timers                cells are marks, which can be set, and are cleared when their time is over.
- *                         A move marks the new pair and leaves the old one until it times out: until
- *                         then the value of the key is unknown. It stays unknown if the key is
- *                         touched, since that refreshes both pairs. A drop returns "don't know" and
- *                         leaves the pair until it times out. A put of a key that seems to be in the
- *                         table refreshes the pairs that it seems to have.
+ *   counters and timers   the same, and a cell is emptied when its timer ends, whatever its count.
+ *                         A put of a key that has another value is refused.
+ *   timers                cells are marks, which can be set, and are cleared when their time is
+ *                         over. A move marks the new pair and leaves the old one until it times
+ *                         out: until then the value of the key is unknown. It stays unknown if the
+ *                         key is touched, since that refreshes both pairs. A drop returns "don't
+ *                         know" and leaves the pair until it times out. A put of a key that seems
+ *                         to be in the table refreshes the pairs that it seems to have.
  *   neither               marks that stay for ever.
  *
  * All variants but the first are planned only if the geometry fixes counter_bits, because how often
