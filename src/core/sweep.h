@@ -1,10 +1,10 @@
-/* sweep.h - timeouts: timers that are counted down by a hand that goes round the table.
+/* sweep.h - timeouts: a sweep passes through the table again and again and decrements timers.
  *
- * A table is divided into units (buckets, or cells). A hand, as of a clock, visits all of them
- * again and again, `most` times in a timeout T. When it passes a cell, the cell's timer is counted
- * down by one; a cell whose timer is 0 already is removed. A cell that is put or touched gets a
- * timer of `most`. So it is removed at pass most + 1 after that: later than T, and within
- * T + T / most.
+ * A table is divided into units (buckets, or cells). The sweep visits all of them, like the hand of
+ * a clock, `most` times in a timeout T. When the hand passes a cell, the cell's timer is
+ * decremented by one; a cell whose timer is 0 already is removed. A cell that is put or touched
+ * gets a timer of `most`. So it is removed at pass most + 1 after that: later than T, and within T
+ * + T / most.
  *
  * The hand may be late: a call of tick does a bounded part of its work. Passes of a unit that were
  * due before the touch and are done after it are owed; they must not count for the touch. So a

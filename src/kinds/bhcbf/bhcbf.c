@@ -1,4 +1,4 @@
-/* bhcbf.c - the Bh counting Bloom filter: pairs of counters that tell which keys they hold.
+/* bhcbf.c - the Bh counting Bloom filter: pairs of counters that show which numbers were added.
  *
  * Paper: O. Rottenstreich, Y. Kanizo, I. Keslassy, "The Variable-Increment Counting Bloom Filter",
  * IEEE/ACM Transactions on Networking 22(4), 2014, sections II and VI. Names below follow it: m
@@ -22,8 +22,8 @@
  * Saturation, and the centred counter c3: see pairs.h.
  *
  * Several places of a key may fall on the same entry. They are one step then: this many keys, and
- * the sum of their numbers. A lookup asks place by place, which excludes nearly all absent keys,
- * and asks by steps only if that has not.
+ * the sum of their numbers. A lookup first tests place by place, which excludes nearly all absent
+ * keys, and tests by steps only if that has not.
  *
  * Invariants (checked by bhcbf_validate)
  *   I1  bits of the body beyond the m entries are zero;

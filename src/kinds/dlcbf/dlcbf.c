@@ -25,13 +25,13 @@
  * Why permutations
  * ----------------
  * With d independent buckets and one remainder for all of them, two keys can leave the same
- * remainder in two buckets that a third key has both. Nobody knows then which one to remove for
- * that third key. As P_i is a permutation, a remainder in a bucket of subtable i can have come from
- * one f only. So equal cells are equal fingerprints, and any of them is the right one to remove.
+ * remainder in two buckets that both belong to a third key. Then it is not known which one to
+ * remove for that third key. As P_i is a permutation, a remainder in a bucket of subtable i can
+ * come from one f only. So equal cells are equal fingerprints, and any of them can be removed.
  *
  * Copies
  * ------
- * Copies beyond what one counter can hold take further cells, up to DLCBF_COPIES (4) in all. When
+ * If one counter is full, further copies take further cells, up to DLCBF_COPIES (4) in total. When
  * all of these are full, the fingerprint is saturated and stays for ever. Without counters (C = 0)
  * a fingerprint is stored once, and there is no removal.
  *

@@ -3,10 +3,10 @@
  * Changes are those of operations.h, on the table itself. A group is the 16 lines of a shelf:
  * nothing else changes when a key of theirs does, but the attic, which has a lock of its own.
  *
- * Lookups of sets read the line and the shelf where they are, while others may be writing. All they
- * do with what they read is to count bits, to compare, and to load rests of one of the 50 slots or
- * 28 shelved keys; so whatever they read, they end, and load nothing that is not there. Only then
- * do they look whether it was whole.
+ * Lookups of sets read the line and the shelf in place, while other threads may be writing. They
+ * only count bits, compare, and load rests of one of the 50 slots or 28 shelved keys. So whatever
+ * they read, they end, and load nothing outside of the body. At the end they check whether the data
+ * was consistent.
  *
  * Other lookups (counts, values) make a copy: the line with its rests, and, if it is cut or full,
  * its shelf with those. They have the same form as in the table, so the functions of lines.h work
@@ -18,8 +18,8 @@
  *           +---------+---------+-----------------+--------------------+
  *
  * Lines are found by their number, so the body of the copy seems to begin that many lines before
- * it; the offsets in its shape are corrected for that. The attic is not copied: who needs it has
- * its lock.
+ * it; the offsets in its shape are corrected for that. The attic is not copied: a lookup that needs
+ * it takes its lock.
  */
 #ifndef TAMIS_KINDS_LINE_WINDOWS_H
 #define TAMIS_KINDS_LINE_WINDOWS_H

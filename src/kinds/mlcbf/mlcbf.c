@@ -5,11 +5,9 @@
  * ML-HCBF of D. Ficara, S. Giordano, G. Procissi, F. Vitucci, "MultiLayer Compressed Counting Bloom
  * Filters", INFOCOM 2008. Names below follow them: n keys, m counters, k hashes, D increments.
  *
- * Idea
- * ----
- * A counting Bloom filter with variable increments: a key adds to each of its k counters a number
- * of the set D that its hash says. An absent key is excluded by a counter that is 0, and also by a
- * counter that is not the key's number plus a sum of others (core/increments.h).
+ * Idea ---- A counting Bloom filter with variable increments: a key adds to each of its k counters
+ * a number of the set D, which its hash chooses. An absent key is excluded by a counter that is 0,
+ * and also by a counter that is not the key's number plus a sum of others (core/increments.h).
  *
  *        D = {8, 12, 14, 15}     a counter of 22 = 8 + 14 excludes a key that adds 12 or 15
  *
@@ -25,8 +23,8 @@
  *     of 1/1000, everything counted, where counters of a fixed size take 37.6.
  *
  * Why no key is ever lost: a counter at the top of its levels is stuck; a block whose area is
- * exhausted is closed, and its full counters are stuck. Stuck counters answer "perhaps" for good.
- * How rarely that happens is planned (size.h). No add is ever refused.
+ * exhausted is closed, and its full counters are stuck. Stuck counters exclude no key any more.
+ * The plan makes that rare (size.h). No add is ever refused.
  *
  * Places of a key that fall on the same counter are one place with the sum of their increments:
  * looked up, added and removed as one.

@@ -4,11 +4,10 @@
  * IEEE/ACM Transactions on Networking 22(4), 2014. Names below follow it: m counters, k hashes, n
  * keys; D, the set of increments.
  *
- * Idea
- * ----
- * A counting Bloom filter in which a key adds to each of its k counters not 1 but a number of a
- * small set D; its hash says which. So a counter can exclude a key although it is not 0: if the
- * rest without the key's own number is no sum of numbers of D (core/increments.h).
+ * Idea ---- This is a counting Bloom filter in which a key adds to each of its k counters not 1,
+ * but a number of a small set D; its hash chooses the number. So a counter that is not 0 can still
+ * exclude a key: if we subtract the key's own number, and the rest is not a sum of numbers of D
+ * (core/increments.h).
  *
  *        D = {4, 5, 6, 7}    add "apple"   0 0 6 0 0 5 0 0 0 4 0 ...
  *                            has "pear"    adds 7 to the counter that is 6: certainly absent
@@ -23,9 +22,9 @@
  * down again, and excludes no key.
  *
  * Two of the k counters of a key may be the same one. The key then adds both numbers to it at once,
- * and the counter holds the key only if it can hold their sum. So an operation first joins such
- * probes (vicbf_join). A lookup asks counter by counter first, which excludes most absent keys, and
- * joins only if that has not excluded the key.
+ * and the key can be in the counter only if their sum can. So an operation first joins such probes
+ * (vicbf_join). A lookup tests counter by counter first, which excludes most absent keys, and joins
+ * only if that has not excluded the key.
  *
  * Layout: the counters of a key are anywhere, or all in one cache line, one in each sector of it
  * (core/sectors.h, "blocked"). For the same rate a blocked table is larger, by a tenth at 1% and a
