@@ -5,7 +5,9 @@
  * ML-HCBF of D. Ficara, S. Giordano, G. Procissi, F. Vitucci, "MultiLayer Compressed Counting Bloom
  * Filters", INFOCOM 2008. Names below follow them: n keys, m counters, k hashes, D increments.
  *
- * Idea ---- A counting Bloom filter with variable increments: a key adds to each of its k counters
+ * Idea
+ * ----
+ * A counting Bloom filter with variable increments: a key adds to each of its k counters
  * a number of the set D, which its hash chooses. An absent key is excluded by a counter that is 0,
  * and also by a counter that is not the key's number plus a sum of others (core/increments.h).
  *

@@ -4,7 +4,9 @@
  * IEEE/ACM Transactions on Networking 22(4), 2014. Names below follow it: m counters, k hashes, n
  * keys; D, the set of increments.
  *
- * Idea ---- This is a counting Bloom filter in which a key adds to each of its k counters not 1,
+ * Idea
+ * ----
+ * This is a counting Bloom filter in which a key adds to each of its k counters not 1,
  * but a number of a small set D; its hash chooses the number. So a counter that is not 0 can still
  * exclude a key: if we subtract the key's own number, and the rest is not a sum of numbers of D
  * (core/increments.h).
