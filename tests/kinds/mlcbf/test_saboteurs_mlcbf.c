@@ -116,7 +116,7 @@ static void validate_sees_cells_beyond_the_area(void **state) {
     (void)state;
     tamis_set *const set = filled(10);
     for (uint64_t i = 0; i < 150; i++) field_set(set->table.body, i * 3, 3, 7);
-    expect_broken(set, "I1: cells beyond");
+    expect_broken(set, "I1: the cells of a block");
     tamis_free(set);
 }
 
