@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------ adding */
 
-/* The digits of a number below 2^63; false if it is not one. */
+/* Read the digits of a number below 2^63; false if there are other characters. */
 static bool read_digits(const char *digits, size_t n, uint64_t *ret_value) {
     uint64_t value = 0;
     if (n == 0 || n > 18) return false;

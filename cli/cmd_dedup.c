@@ -185,9 +185,9 @@ static bool is_other_size(const dedup_memory *seen, const options *asked) {
     return (wanted != 0 && wanted != seen->capacity) || grow_to > seen->capacity;
 }
 
-/* The set of an earlier run. It has its own capacity and rate; a script that gives them each time
- * is told if they are not the same. A set that can remove, which `build` has made, may hold several
- * copies of a line: then how many lines are different is an estimate. */
+/* The set of an earlier run. It has its own capacity and rate; if a script passes others, a message
+ * says that they have no effect. A set that can remove, made by `build`, may have several copies of
+ * a line: then the number of different lines is an estimate. */
 static void memory_open(dedup_memory *seen, const options *asked) {
     tamis_info  info;
     number_text capacity;

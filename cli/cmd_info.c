@@ -73,7 +73,7 @@ static void print_size(const tamis_plan *plan, uint64_t body_bytes) {
                 plan->bits_per_key, file);
 }
 
-/* Where a set or a table of states is on its way to grow_to. */
+/* The growth of a set or a table of states: its present stage, and how far it can grow. */
 typedef struct info_growth {
     uint64_t grow_to;
     unsigned stage, stages;
@@ -159,9 +159,8 @@ static void print_set_events(const tamis_info *info) {
                 plural(info->facts.refused_removes, "key was", "keys were"));
 }
 
-/* How many different keys there are is only known from the contents: a set does not store keys, and
- * a key that it took for present when it was added has left no trace. So this is an estimate, and
- * what is counted exactly is told beside it. */
+/* A set does not store keys, and a false positive that was not added has left no trace. So the
+ * number of different keys is an estimate from the contents. Exact counts are printed with it. */
 static void print_keys(const tamis_info *info) {
     bool const    is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
     number_text   distinct, keys, prints;

@@ -49,7 +49,7 @@ static char *keep_chosen(const tamis_key *keys, const bool *answers, size_t n, b
     return to;
 }
 
-/* Work: ask about the lines of a block, and leave those that are to be printed. */
+/* Work: look up the lines of a block, and keep those that have to be printed. */
 static void ask_block(job *it, void *context) {
     const question *const asked = context;
     char *const           begin = it->text.buffer + it->text.begin;

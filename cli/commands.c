@@ -9,7 +9,7 @@
 #include "output.h"
 #include "setfile.h"
 
-/* Tell somebody at a terminal why nothing happens. */
+/* At a terminal, explain why nothing happens. */
 static void hint_at_terminal(const options *asked) {
     if (is_given(asked, OPTION_BIT(QUIET) | OPTION_BIT(SILENT))) return;
     if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {

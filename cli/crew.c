@@ -22,7 +22,7 @@ typedef struct crew {
 
     pthread_mutex_t lock;
     pthread_cond_t  has_work, has_result;
-    bool            is_over; /* workers go home */
+    bool            is_over; /* workers must end */
 
     pthread_t *workers;
     unsigned   n_workers, most_workers;
@@ -62,7 +62,7 @@ void job_hash(job *it, const tamis_set *hasher) {
     size_t n;
     do {
         it->lacks_room = !job_make_room(it);
-        if (it->lacks_room) return; /* workers say nothing: the main thread does, in its turn */
+        if (it->lacks_room) return; /* workers print nothing: the main thread does */
         tamis_key *const keys = it->keys + it->lines;
         uint64_t *const  hashes = it->hashes + it->lines;
         n = job_cut(it, keys);

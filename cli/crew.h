@@ -1,18 +1,18 @@
 /* crew.h - threads that work on lines, a block at a time.
  *
- * The main thread reads blocks of whole lines (lines.h). Workers cut them into keys and work on
- * them, in any order. The main thread finishes the jobs in the order of the input: prints, counts,
- * and all that must not happen twice at a time.
+ * The main thread reads blocks of complete lines (lines.h). Worker threads split them into keys and
+ * work on them, in any order. The main thread finishes the jobs in the order of the input: it
+ * prints and counts, and does everything that must not happen in two threads at a time.
  *
  *     main thread    read  read  read  read  finish 1  read  finish 2 ...
  *     worker             [ work 1 ]  [ work 3 ] ...
  *     worker                   [ work 2 ]  [ work 4 ] ...
  *
- * A block that is the only work there is, because the input ends or waits, is done by the main
- * thread itself: somebody who writes a line and waits for the answer gets it without the help of
- * threads, and a small input starts none.
+ * If a block is the only work, because the input ends or waits, the main thread does it itself. So
+ * a program that writes a line and waits for the answer gets it without a detour through other
+ * threads, and a small input starts no threads.
  *
- * Before the input waits for more, all jobs are finished, and their output is written.
+ * Before the main thread waits for more input, all jobs are finished, and their output is written.
  */
 #ifndef CLI_CREW_H
 #define CLI_CREW_H
@@ -23,11 +23,11 @@
 
 /* One block, and what a worker has made of it. */
 typedef struct job {
-    line_text text; /* what is not cut yet */
-    uint64_t  most; /* lines that may be cut */
+    line_text text; /* the text that is not split yet */
+    uint64_t  most; /* how many lines may be split */
 
     /* results, zero when the work begins */
-    uint64_t     lines;    /* that were cut */
+    uint64_t     lines;    /* lines that were split */
     uint64_t     sums[3];  /* whatever the work counts */
     const char  *output;   /* bytes to print, within the text */
     size_t       n_output; /* of them */
@@ -40,7 +40,7 @@ typedef struct job {
     bool is_done;
 } job;
 
-/* The next keys of a job, at most LINES_BATCH, counted in `lines`; 0 at its end. */
+/* Get the next keys of a job, at most LINES_BATCH, counted in `lines`; 0 at its end. */
 size_t job_cut(job *it, tamis_key *ret_keys);
 
 /* Work: keep the keys of all lines, and the hashes that this set has for them. */
@@ -60,8 +60,8 @@ typedef struct crew_task {
  * last job that was finished; 0 unless `finish` has ended it. */
 uint64_t crew_run(const crew_task *task, lines *input, unsigned workers);
 
-/* How many workers to have if `work` is nearly all there is to do, and if the main thread has much
- * to do, too. */
+/* How many workers to use if `work` is nearly all the work, and if the main thread has much to do,
+ * too. */
 static inline unsigned crew_of_workers(unsigned threads) {
     return threads > 1 ? threads : 0;
 }

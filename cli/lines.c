@@ -54,7 +54,8 @@ static _Noreturn void die_of_reading(const lines *input, int error) {
     die("cannot read keys from %s: %s%s", name_to_say(input), strerror(error), advice);
 }
 
-/* A named pipe waits here for somebody to write to it. Returns -1 if a signal comes meanwhile. */
+/* Opening a named pipe waits here until another program writes to it. Returns -1 if a signal comes
+ * meanwhile. */
 static int open_by_name(const lines *input) {
     const char *const name = input->names[input->name];
     int               descriptor;
@@ -312,7 +313,7 @@ size_t lines_span(const tamis_key *keys, size_t first, size_t last) {
 
 /* ------------------------------------------------------------------ blocks of lines */
 
-/* Will opening this file not wait? A named pipe waits for somebody to write to it. */
+/* Can this file be opened without waiting? Opening a named pipe waits for a writer. */
 static bool opens_at_once(const char *name) {
     struct stat about;
     return is_stdin(name) || stat(name, &about) != 0 || !S_ISFIFO(about.st_mode);

@@ -131,7 +131,7 @@ static void take_count_ability(options *to, const char *text) {
     to->spec.abilities |= TAMIS_CAN_COUNT;
 }
 
-/* Whoever says how far to count wants to count. */
+/* A user who says how far to count wants to count. */
 static void take_count_to(options *to, const char *text) {
     refuse("--count-to", text, number_read_count(text, &to->spec.count_to));
     if (to->spec.count_to < 1 || to->spec.count_to > MAX_COPIES) {

@@ -229,8 +229,8 @@ static void check_folder(const char *path) {
     if (error != 0) die("cannot save to %s: %s; make its folder writable", path, strerror(error));
 }
 
-/* The library refuses the same files when it saves: a rename would not ask for the right to write,
- * and root has it even where nobody else does. */
+/* The library refuses the same files when it saves: a rename does not need the right to write to
+ * the file, and root has that right even for files without any write permission. */
 static void check_writable(const char *path, const struct stat *about) {
     if ((about->st_mode & 0222) != 0 && access(path, W_OK) == 0) return;
     die("cannot save to %s: it is read-only; make it writable (chmod u+w)", path);

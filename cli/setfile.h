@@ -33,8 +33,8 @@ void setfile_open_states(const char *path, const options *asked, setfile *ret_fi
 tamis_status setfile_open_any(const char *path, const options *asked, setfile *ret_file,
                               tamis_problem *reterr_problem);
 
-/* End the program if another program has written to the mapped file. Call it after asking, and
- * before the answers are written out for good. */
+/* End the program if another program has written to the mapped file. Call it after lookups, before
+ * their answers are printed. */
 void setfile_check(const setfile *file);
 
 /* Check it for the last time, and close it. */

@@ -16,7 +16,7 @@ static const int endings[] = { SIGINT, SIGTERM, SIGHUP };
 static volatile sig_atomic_t caught;                  /* the first signal, or 0 */
 static int                   wake_up[2] = { -1, -1 }; /* a pipe: the handler writes one byte */
 
-/* The mapped file ends before the address that was read: somebody has cut it short. */
+/* The mapped file ends before the address that was read: another program has truncated it. */
 static void on_bus_error(int number) {
     (void)number;
     static const char text[] = "tamis: the file was cut short while it was in use\n";
@@ -39,8 +39,8 @@ void signals_begin(void) {
 
 /* ------------------------------------------------------------------ the end of the input */
 
-/* A flag alone would be missed by a read(2) that begins just after it was looked at; the byte in
- * the pipe stays until somebody polls. */
+/* A flag alone would be missed by a read(2) that begins just after the flag was checked; the byte
+ * in the pipe stays until a poll. */
 static void on_ending(int number) {
     int const error = errno;
     if (caught != 0) {

@@ -19,8 +19,8 @@ static void json_indent(void) {
     for (unsigned i = 0; i < depth; i++) output_string("  ");
 }
 
-/* The number of bytes of the UTF-8 character at `text`, or 0 if it is not one. Overlong forms and
- * surrogates are accepted: readers of JSON can deal with them. */
+/* The number of bytes of the UTF-8 character at `text`, or 0 if it is invalid. Overlong forms and
+ * surrogates are accepted: readers of JSON can handle them. */
 static size_t utf8_bytes(const unsigned char *text) {
     size_t const n = *text < 0x80 ? 1 : *text >= 0xf0 ? 4 : *text >= 0xe0 ? 3 : 2;
     if (n > 1 && (*text < 0xc2 || *text > 0xf4)) return 0;

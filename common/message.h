@@ -11,7 +11,7 @@ enum {
     EXIT_DONE = 0,
     EXIT_NONE = 1,       /* no line selected, some keys absent, no kind can do it, overloaded */
     EXIT_TROUBLE = 2,    /* an error; nothing was changed */
-    EXIT_PIPE = 128 + 13 /* nobody reads the output any more: as if ended by SIGPIPE */
+    EXIT_PIPE = 128 + 13 /* the reader of the output has ended: as if ended by SIGPIPE */
 };
 
 /* Set the name at the beginning of every message; "tamis" by default. */

@@ -26,7 +26,7 @@
 #include "kind.h"
 #include "theory/print_law.h"
 
-/* Where a state is. */
+/* The position of a state. */
 typedef struct state_cell {
     uint64_t bit;  /* of the body, where its field begins */
     uint64_t unit; /* of the sweep */

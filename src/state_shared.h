@@ -68,7 +68,7 @@ TAMIS_INLINE shared_cells state_shared_cells(const uint64_t *g, unsigned content
                        (unsigned)g[SHARED_TIMER_BITS]);
 }
 
-/* Of a geometry that passed body_bytes. */
+/* Prepare a table whose geometry passed body_bytes. */
 TAMIS_INLINE void state_shared_prepare(tamis_table *table, unsigned code_bits,
                                        unsigned content_bits) {
     const uint64_t *const g = table->geometry;

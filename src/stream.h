@@ -34,7 +34,7 @@
 #define STREAM_MANY_COPIES 65536 /* how "saturated" is written */
 #define STREAM_KIND_BYTES 16
 
-/* Where fields are in the header; then come the geometry and the checksum. */
+/* Offsets of the fields in the header; after them come the geometry and the checksum. */
 enum {
     STREAM_AT_MAJOR = 8,
     STREAM_AT_MINOR = 10,

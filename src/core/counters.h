@@ -21,7 +21,7 @@
 
 #include "core/sectors.h"
 
-/* Where counters are and how wide. Operations keep these three words apart from the table: the
+/* The position and width of counters. Operations keep these three words apart from the table: the
  * compiler must assume that a store into the body changes the table, and would reload them. */
 typedef struct counters {
     uint8_t *body;

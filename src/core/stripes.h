@@ -109,8 +109,8 @@ TAMIS_INLINE void stripe_end_change_from(uint64_t *word, uint64_t before) {
 
 /* ------------------------------------------------------------------ readers */
 
-/* The word to compare with later. If the stripe is changing, this is a word that it will never be
- * again, so nothing that is read will be taken for whole. */
+/* The word to compare with later. If the stripe is changing, this returns a word that the stripe
+ * will never have again, so the data that is read will be discarded. */
 TAMIS_INLINE uint64_t stripe_version(const uint64_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE) & ~STRIPE_CHANGING;
 }

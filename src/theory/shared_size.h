@@ -54,9 +54,9 @@ typedef struct shared_rules {
     unsigned least_counter_bits, most_counter_bits; /* to choose from */
 } shared_rules;
 
-/* Fill in what is NEED_FREE of a geometry: the fewest bits in all that meet the rates. With the
- * number of cells given, the k with the fewest unknown keys. False: not to be had, or what is fixed
- * contradicts the need. */
+/* Fill in the free fields of a geometry: the fewest bits in total that meet the rates. If the
+ * number of cells is fixed, the k with the fewest unknown keys. False: that is impossible, or the
+ * fixed fields contradict the need. */
 bool tamis_shared_choose(const tamis_need *need, const shared_rules *rules, uint64_t *g);
 
 /* Is it a geometry at all, whose cells have this many bits? Returns the bytes of its body. */

@@ -47,7 +47,7 @@ uint64_t tamis_bh_count_to(const uint64_t *g) {
 /* ------------------------------------------------------------------ an entry with j hits */
 
 #define LAW_SUMS \
-    UINT64_C(1750) /* values of `above`: as many as the stack of a small thread holds */
+    UINT64_C(1750) /* values of `above`: they must fit on the stack of a small thread */
 
 /* The largest j that is looked at: as far as c1 counts and LAW_SUMS has room for j + 1. */
 static unsigned last_hits(const pairs *layout) {

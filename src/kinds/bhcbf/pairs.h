@@ -77,7 +77,7 @@ TAMIS_INLINE bool pairs_can_lose(const pairs *layout, pair p, uint64_t times, ui
     return p.count >= times && sums_may_be(&layout->sums, p.count - times, p.sum - sum);
 }
 
-/* Does a lookup take them for present? With more than `reach` keys it looks at c1 alone. */
+/* Does a lookup treat them as present? With more than `reach` keys it looks at c1 alone. */
 TAMIS_INLINE bool pairs_may_hold(const pairs *layout, pair p, uint64_t times, uint64_t sum) {
     return p.count >= times && (p.count > layout->reach || pairs_can_lose(layout, p, times, sum));
 }

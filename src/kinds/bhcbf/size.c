@@ -101,8 +101,8 @@ static double fewest_entries(const bh_search *search, const bh_profile *profile,
     return high;
 }
 
-/* A profile in which entries hardly ever stick: with the bits that are fixed, if both are; else
- * with 4 bits for c1 and as many as there are for c2. */
+/* A profile in which entries hardly ever stick: with the fixed bits, if both are fixed; else with 4
+ * bits for c1 and the most possible for c2. */
 static void profile_for_hashes(const bh_search *search, const uint64_t *g,
                                bh_profile *ret_profile) {
     bool const is_whole = is_fixed(search, BH_COUNT_BITS) && is_fixed(search, BH_SUM_BITS);

@@ -67,7 +67,7 @@ TAMIS_INLINE unsigned counting_locate_one(const tamis_table *table, uint64_t has
 }
 
 /* Lines of a blocked table are prefetched for this many keys ahead: about as many as a core can
- * have on their way. */
+ * load at the same time. */
 #define COUNTING_AHEAD 16
 
 TAMIS_INLINE void counting_fetch_line(const tamis_table *table, uint64_t hash, bool is_update) {

@@ -18,7 +18,7 @@ static bool is_in(uint64_t value, uint64_t least, uint64_t most) {
     return value >= least && value <= most;
 }
 
-/* Bits of a string (r, z): as many as the hash has beside the number of the bucket. */
+/* Bits of a string (r, z): all bits of the hash that do not choose the bucket. */
 static unsigned string_bits(uint64_t buckets) {
     unsigned bits = PREFIXES_MAX_BITS;
     while (bits != 0 && buckets > PERMUTE_MAX >> bits) bits--;

@@ -187,7 +187,8 @@ static bool is_passed_by_all(const life *subtable, unsigned m) {
     return 1 - subtable->fill->x[subtable->i][m + 1] < NEVER && emptied < NEVER;
 }
 
-/* Does no bucket ever have more than m keys? Buckets with m + 1 come and go at the rate m + 1. */
+/* Does no bucket ever have more than m keys? Buckets reach and leave m + 1 keys at the rate m + 1.
+ * */
 static bool is_passed_by_none(const life *subtable, unsigned m) {
     double const now =
         fmax(subtable->fill->x[subtable->i][m + 1], subtable->churn->x[subtable->i][m + 1]);

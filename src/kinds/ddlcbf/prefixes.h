@@ -115,7 +115,7 @@ TAMIS_INLINE void prefixes_pack(const prefixes_shape *s, const prefixes *bucket,
 
 /* ------------------------------------------------------------------ changing */
 
-/* A new cell. False: there are as many as there can be. */
+/* Add a cell. False: the bucket is full. */
 TAMIS_INLINE bool prefixes_put(const prefixes_shape *s, prefixes *bucket, uint64_t string,
                                unsigned known) {
     if (bucket->n[0] + bucket->n[1] == s->cells) return false;

@@ -293,9 +293,8 @@ static double dlbf_survey_block(const dlbf_shape *s, const uint8_t *bytes, uint6
     return sum;
 }
 
-/* A key that was not added has one bucket in each subtable, and these are independent. Keys that
- * were taken for present when they were added have left no trace, so how many there were is
- * estimated. */
+/* An absent key has one bucket in each subtable, and these are independent. Keys that were false
+ * positives when they were added have left no trace, so their number is estimated. */
 static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;

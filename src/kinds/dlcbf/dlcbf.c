@@ -231,7 +231,8 @@ static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uin
               dlcbf_cell(s, copies, cells_print(&s->cells, old)));
 }
 
-/* Add up to `copies`, as many as one cell takes; returns how many. 0: there is no room. */
+/* Add up to `copies` copies, as many as fit into one cell; returns how many. 0: there is no room.
+ * */
 TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, uint64_t copies,
                                      const dlcbf_found *found) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
@@ -362,8 +363,8 @@ static bool dlcbf_stands_for_all(const tamis_table *table, const dlcbf_walk *wal
            found.cell == walk->at.cell;
 }
 
-/* A lookup says yes if the fingerprint is stored, so the fpr is the share of
- * fingerprints that are. One that takes several cells counts once. */
+/* A lookup says yes if the fingerprint is stored, so the fpr is the share of stored fingerprints. A
+ * fingerprint with several cells counts once. */
 static void dlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           all = tamis_dlcbf_prints(table->geometry);

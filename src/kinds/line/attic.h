@@ -30,7 +30,7 @@
 #define ATTIC_OWN_BITS 14 /* chain and byte */
 #define ATTIC_GROUP 16    /* buckets that share a home */
 
-/* Where an attic is in a body. */
+/* The position of an attic in a body. */
 typedef struct attic_view {
     uint8_t *body;
     uint64_t words;     /* byte of the first word */

@@ -145,8 +145,8 @@ static __attribute__((unused)) bool tail_next(const shelf_view *shelves, tail_cu
         return true;
     }
     if (!cursor->has_more) return false;
-    /* Words of a bucket stand side by side in the attic, in the order of (key, rest): find the
-     * first one, once. */
+    /* The words of a bucket are next to each other in the attic, in the order of (key, rest): find
+     * the first one, once. */
     if (!cursor->is_in_attic) cursor->place = attic_find(attic, attic_make_word(cursor->bucket, 0));
     cursor->is_in_attic = true;
     uint64_t const word = attic_word(attic, cursor->place);

@@ -196,8 +196,9 @@ static tamis_status state_bloom_get(const tamis_table *table, uint64_t hash, uin
 
 /* ------------------------------------------------------------------ changing */
 
-/* Write a cell of a key that was heard of: its content, with a fresh timer. A cell lasts as long as
- * the value that it says; one that is DK may have keys of any value, and lasts the longest. */
+/* Write a cell of a key that was put, moved or touched: its content, with a new timer. The timer
+ * depends on the value of the cell; a DK cell may have keys of any value, and gets the longest
+ * timer. */
 TAMIS_INLINE void state_bloom_write(tamis_table *table, const shared_found *found, unsigned i,
                                     uint64_t content) {
     const shared_shape *const shape = state_shared_shape(table);

@@ -159,7 +159,7 @@ double tamis_vi_excludes(const vi_profile *profile, double counters, double hits
     return mean_over_hits(profile, profile->excludes, 1 / counters, hits);
 }
 
-/* P[a counter is stuck]. One with more hits than the profile tells apart is. */
+/* P[a counter is stuck]. Counters with more hits than the profile distinguishes are stuck. */
 static double mean_stuck(const vi_profile *profile, double chance, double hits) {
     double const beyond =
         hits < profile->full ? 0 : tamis_binomial_tail(hits, chance, profile->full);
@@ -294,8 +294,8 @@ double tamis_vi_saturation(const uint64_t *g, double n, double lifetime) {
 
 /* ------------------------------------------------------------------ the forecast */
 
-/* Blocked: any operation touches one line. Scattered: as many as its counters are in, and an absent
- * key asks only until one of them excludes it. */
+/* Blocked: any operation touches one line. Otherwise an operation touches the lines of all its
+ * counters, and an absent key only until a counter excludes it. */
 void tamis_vi_predict(const uint64_t *g, const tamis_workload *work, tamis_forecast *ret_forecast) {
     double const   n = (double)work->capacity, m = (double)g[VI_COUNTERS];
     double const   lines = m * (double)g[VI_COUNTER_BITS] / SECTORS_LINE_BITS;
