@@ -1,9 +1,9 @@
 /* crossing.h - where a falling rate crosses its limit, in few evaluations.
  *
  * A search for the smallest table asks "do this many counters meet the rate?" again and again, and
- * each answer costs microseconds. Bisection to 1 in 10^5 asks 17 times. A rate is smooth, so that
- * the straight line between two points of its logarithm tells nearly where it crosses the limit: 5
- * or 6 questions are enough.
+ * each answer costs microseconds. Bisection to 1 in 10^5 needs 17 evaluations. A rate is smooth, so
+ * the straight line between two points of its logarithm crosses the limit at nearly the same place:
+ * 5 or 6 evaluations are enough.
  *
  * Use. The search itself stays a plain bisection, which asks tamis_crossing_meets() and gets the
  * same answers as ever. Most of them cost nothing: a rate that falls meets the limit at any x above

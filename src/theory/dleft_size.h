@@ -4,14 +4,14 @@
  * 2.3 and 4.
  *
  * Names: n keys; d subtables of B buckets each, c cells in a bucket; r bits of print and x others
- * in a cell. Prints of 0 mark empty cells, so that a key is taken for one of n others with
+ * in a cell. Prints of 0 mark empty cells, so that an absent key matches one of n others with
  * probability n / (B (2^r - 1)).
  *
  * Idea. A key finds no place when all its d buckets are full. The fluid limit (fluid.h) says how
  * often that is for the next key, at capacity; a lifetime of T adds is at most T times worse. The
  * smallest table is found by a search over subtables, print bits and cells.
  *
- * Why churn counts. Where keys are removed, it is the limit under churn that matters: at load 4 of
+ * Why churn counts. If keys are removed, the limit under churn decides: at load 4 of
  * 6 cells in 3 subtables, filling alone makes the chance 1e-30, and churn 1e-8. What a kind does
  * when all buckets are full (moves, a side table) makes it rarer still, and is not counted here.
  */

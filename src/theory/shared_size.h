@@ -9,10 +9,10 @@
  * a key coincides with one of its earlier places with probability i/m at most. So
  *     P[all] <= (p + (1-p) 0/m) (p + (1-p) 1/m) ... (p + (1-p) (k-1)/m).
  *
- * Stuck. A counter that reaches its top sticks, and the cell is held for good. Expected in a life
- * of L keys, n at a time, per cell: those that the filling brings there, P[Binomial(n, h) >= top],
- * h = 1 - (1-1/m)^k, and those that each of the L - n later keys does, h P[Binomial(n-1, h) = top -
- * 1]. Stuck cells are added to those that are held, or that nobody knows the value of.
+ * Stuck. A counter that reaches its top is stuck, and the cell stays in use. The expected number in
+ * a life of L keys, n at a time, per cell: those that the filling brings there, P[Binomial(n, h) >=
+ * top], h = 1 - (1-1/m)^k, and those that each of the L - n later keys does, h P[Binomial(n-1, h) =
+ * top - 1]. Stuck cells are added to the cells in use, or to those whose value is unknown.
  */
 #ifndef TAMIS_THEORY_SHARED_SIZE_H
 #define TAMIS_THEORY_SHARED_SIZE_H

@@ -2,7 +2,7 @@
  *
  * A stranger is a key that was never added. It has k probes, each of a random counter and a random
  * increment. Its chance to pass does not depend on where counters are: it is enough to know how
- * many there are of each value, and how many are stuck and let everybody pass. Probes of a stranger
+ * many there are of each value, and how many are stuck and let every key pass. Probes of a stranger
  * that meet in one counter are one probe with the sum of their increments (meet.h).
  *
  * So a kind walks once over its counters and tallies their values:

@@ -9,9 +9,9 @@
  * Overflow. The load X of a bucket is nearly Poisson(n/B). With O_i the number of buckets that need
  * an i-th part, Theorem 1 of the paper bounds
  *     P[O_i > J_i] <= 2 P[Binomial(B, P[X > W_(i-1)]) > J_i],    i = 2, 3,
- * and P[some X > W3] <= B P[Binomial(n, 1/B) > W3]. That is a table that is filled once. When keys
- * come and go, every add is another chance: it overflows the pool if all J are taken and it falls
- * into a bucket that is just full, which for independent Poisson loads has probability
+ * and P[some X > W3] <= B P[Binomial(n, 1/B) > W3]. That is for a table that is filled once. When
+ * keys are added and removed, each add may overflow: it overflows the pool if all J are taken and
+ * it falls into a bucket that is just full, which for independent Poisson loads has probability
  *     P[X = W_(i-1)] P[Binomial(B - 1, P[X > W_(i-1)]) = J_i],
  * with the same factor 2; and the last level with probability P[Binomial(n - 1, 1/B) = W3]. The
  * overflow over a lifetime of T adds is the sum of the static terms and T - n times these.
@@ -20,13 +20,12 @@
  * That bucket may need one extension more of each level, so the others have to do with J_i - 1; and
  * it overflows if more than W3 - f - 1 of the other keys fall into it.
  *
- * Where every key takes c > 1 cells (copies that are planned, and no counters), a bucket of W cells
- * holds W / c keys, rounded down; that is put in the place of W everywhere.
+ * If every key takes c > 1 cells (planned copies without counters), a bucket of W cells has room
+ * for W / c keys, rounded down; W is replaced by that everywhere.
  *
  * How careful that is. Tables that were filled and churned overflowed 20 to 130 times more rarely
- * than the bounds say. A law that knew it would give back, in bits for each key: 0.05 to 0.1 with
- * 10^4 keys, 0.03 to 0.05 with 10^5, 0.02 with 10^6, less with more. The bounds are simple, and
- * stay.
+ * than the bounds say. An exact law would save, in bits per key: 0.05 to 0.1 with 10^4 keys, 0.03
+ * to 0.05 with 10^5, 0.02 with 10^6, less with more. That is little, so we keep the simple bounds.
  */
 #ifndef TAMIS_KINDS_RANK_SIZE_H
 #define TAMIS_KINDS_RANK_SIZE_H
