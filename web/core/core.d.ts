@@ -17,11 +17,11 @@ export interface Spec {
   small?: boolean;
   /** Copies of every key to plan for; 1 by default. */
   copies?: number;
-  /** With `count`, counts up to this are exact; 255 by default. */
+  /** With `count`: the highest exact count; 255 by default. */
   countTo?: number;
-  /** Largest body in bytes. Leave out `capacity` or `fpr` to have the best that fits. */
+  /** Largest body in bytes. Leave out `capacity` or `fpr` to get the best that fits. */
   memory?: number;
-  /** Keys that arrive over the set's whole life. */
+  /** Keys that are added over the set's whole life. */
   lifetime?: number;
   /** Largest acceptable probability that an add within capacity is ever refused; 1e-10 by default. */
   overflow?: number;
@@ -35,7 +35,7 @@ export interface Spec {
   seed?: number | bigint;
 }
 
-/** A kind as it would be for a spec, with what its analysis predicts. */
+/** The plan of a kind for a spec, with the predictions of its analysis. */
 export interface Plan {
   kind: string;
   summary: string;
@@ -64,7 +64,7 @@ export interface Plan {
   linesAdd: number;
   copies: number;
   countTo: number;
-  /** Of a stage of a set that grows: the most memory on the way there. */
+  /** For a stage of a set that grows: the peak memory while it grows to that stage. */
   peakBytes: number;
 }
 
@@ -83,13 +83,13 @@ export interface Info {
   stage: number;
   stages: number;
   countTo: number;
-  /** At capacity, by the kind's analysis. */
+  /** Predicted at capacity, by the kind's analysis. */
   predictedFpr: number;
-  /** From the contents now. */
+  /** Computed from the present contents. */
   currentFpr: number;
-  /** Different keys that were added, estimated. */
+  /** Estimate of the different keys that were added. */
   distinct: number;
-  /** Share of the room that is in use, 0 to 1. */
+  /** How full the set is, 0 to 1. */
   load: number;
 }
 
@@ -99,14 +99,14 @@ export type Key = string | Uint8Array | bigint;
 export interface TamisSet {
   /** Add one key. Throws TamisError FULL if there is no room; then nothing changed. */
   add(key: Key): this;
-  /** Never false for a key that was added and not removed. True for another one with probability fpr. */
+  /** Never false for a key that was added and not removed. True for an absent key with probability fpr. */
   has(key: Key): boolean;
-  /** Remove one copy of a key that was added. False: it is not there, or is saturated, and nothing changed.
+  /** Remove one copy of a key that was added. False: it is absent or saturated, and nothing changed.
    *  Remove only what you added: see docs/deletion.md. */
   remove(key: Key): boolean;
-  /** Copies of the key, never fewer than the truth; Infinity: more than the set can count. */
+  /** Copies of the key, never too low; Infinity: more than the set can count. */
   count(key: Key): number;
-  /** How many of the ids first, ..., first + n - 1 the set says yes to. */
+  /** For how many of the ids first, ..., first + n - 1 the set says yes. */
   countRange(first: number, n: number): number;
   clear(): void;
   /** Add the contents of a set with the same kind, geometry and seed. */
@@ -114,7 +114,7 @@ export interface TamisSet {
   info(): Info;
   /** The bytes of the file: what tamis_save() and `tamis build` write. */
   save(): Uint8Array;
-  /** Give the memory back now. Without this it goes back when the object is collected. */
+  /** Free the memory now. Otherwise it is freed when the object is garbage-collected. */
   free(): void;
 }
 
@@ -136,8 +136,8 @@ export interface Tamis {
   planStages(spec: Spec): Plan[];
 }
 
-/** The bytes of tamis.wasm, as an ArrayBuffer or a view of one, or the WebAssembly.Module compiled from them. It is not named by
- *  its type, because TypeScript has that one only with the library "dom", which programs for node need not have. */
+/** The bytes of tamis.wasm, as an ArrayBuffer or a view of one, or the WebAssembly.Module compiled from them. The type has
+ *  no name here, because TypeScript knows it only with the library "dom", which programs for node may not have. */
 export type Wasm = ArrayBuffer | ArrayBufferView | object;
 
 /** Start the library from the bytes of tamis.wasm, where index.js cannot find the file itself. */
