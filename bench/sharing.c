@@ -212,7 +212,7 @@ static results measure_all(const stage_set *all, unsigned rounds) {
     return found;
 }
 
-/* ------------------------------------------------------------------ what is told */
+/* ------------------------------------------------------------------ the report */
 
 static void print(const results *found) {
     (void)printf(

@@ -1,14 +1,14 @@
 /* startup.c - tamis-bench-startup: how long it takes to make a set, or to plan one.
  *
  *     tamis-bench-startup [ROUNDS]     tables of CPU time in ms
- *     tamis-bench-startup plans        what is planned for some thousands of specs, a line for each
- *                                      kind: to compare the plans of two builds
+ *     tamis-bench-startup plans        the plans for some thousands of specs, a line for each kind,
+ *                                      to compare the plans of two builds
  *
- * The tables are over a grid of capacities and rates, for sets that only grow, remove or count. A
- * spec's time is the least of ROUNDS calls, since the work is always the same and other programs
- * only add to it. For each column the median and the worst spec of the grid are told.
+ * The tables are over a grid of capacities and rates, for sets that only grow, remove or count. The
+ * time of a spec is the minimum of ROUNDS calls, since the work is always the same and other
+ * programs only add to it. Each column shows the median and the worst spec of the grid.
  *
- * Times are of the thread's processor time, so that a busy machine matters little.
+ * Times are the thread's processor time, so that a busy machine matters little.
  */
 #include "median.h"
 

@@ -98,7 +98,7 @@ TAMIS_INLINE unsigned group_copies(const gpu_change *change, unsigned had, unsig
         tally->saturated += most > 1 && sum == most && sum != had;
         return (unsigned)sum;
     }
-    if (had >= most) { /* it stays; n is 0 for those that nobody removes */
+    if (had >= most) { /* it stays; n is 0 for entries that are not removed */
         tally->stuck += n;
         return had;
     }

@@ -31,7 +31,7 @@ typedef struct ddlcbf_peaks {
 void ddlcbf_filled(bool is_forced, ddlcbf_peaks *ret_peaks);
 void ddlcbf_churn(double steps, ddlcbf_peaks *peaks);
 
-/* Of all buckets, those that ever had this many and no more. */
+/* The share of buckets whose highest load ever was this. */
 double ddlcbf_peak_share(const ddlcbf_peaks *peaks, unsigned most);
 
 /* The false-positive rate, with the length that each peak leaves. */

@@ -61,7 +61,7 @@ void dlbf_group_lengths(const bucket_layout *layout, const unsigned loads[DLBF_P
 /* The fluid limit of filling. */
 void dlbf_law(double load, fluid *ret_law);
 
-/* Of all buckets, the share with this load. */
+/* The share of all buckets with this load. */
 double dlbf_share(const fluid *law, unsigned load);
 
 /* Equation (1): the sum over the subtables of E[a 2^-f(a)]. */

@@ -32,7 +32,8 @@ typedef struct pair {
     uint8_t  side;
 } pair;
 
-/* The emptier bucket. Of two that are as full it is the left one, or the one it was in. */
+/* The emptier bucket. If both are equally full, it is the left one, or the one that the key was in.
+ * */
 static void place(pair *key, uint8_t loads[2][BUCKETS], bool ties_stay) {
     unsigned const left = loads[0][key->bucket[0]], right = loads[1][key->bucket[1]];
     if (left != right)

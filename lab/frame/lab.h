@@ -119,7 +119,7 @@ struct lab_run {
     bool                  is_full; /* the paper's own number of trials, however long it takes */
     uint64_t              seed;
     unsigned              jobs;     /* threads for trials; 0 is 1 */
-    struct progress      *progress; /* NULL: nobody waits */
+    struct progress      *progress; /* NULL: no progress is shown */
     struct journal       *journal;  /* NULL: trials are not kept */
     lab_row              *rows;
     size_t                n_rows;

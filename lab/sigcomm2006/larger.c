@@ -16,7 +16,7 @@
 
 #define SAFE 1e-10 /* P[a put finds all buckets full] */
 #define FULL 2e-5  /* the same, in tables that are made to fail */
-#define RATE 1e-3  /* of strangers that are taken for another */
+#define RATE 1e-3  /* the share of absent keys that match another key */
 #define STATE_BITS 3
 #define WARM_UP 8 /* lives of a key */
 #define STEPS (UINT64_C(1) << 19)
@@ -64,7 +64,7 @@ static tamis_states *larger_make(const larger_given *given, lab_random *random) 
     return states;
 }
 
-/* New keys until one fits; returns its id. Keys that are taken for another one are passed over. */
+/* Try new keys until one fits; returns its id. False positives are skipped. */
 static uint64_t larger_put(tamis_states *states, uint64_t start, uint64_t *next,
                            uint64_t *refused) {
     for (;;) {

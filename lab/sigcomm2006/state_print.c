@@ -87,8 +87,7 @@ static uint64_t new_key(acsm_trial *trial) {
     return lab_mix(trial->start + ++trial->next * LAB_GOLDEN);
 }
 
-/* New keys until one fits. One that is taken for another is passed over: cells are to be counted.
- */
+/* Try new keys until one fits. False positives are skipped, since cells are counted. */
 static uint64_t put_one(acsm_trial *trial) {
     for (;;) {
         uint64_t const key = new_key(trial);

@@ -77,7 +77,7 @@ static uint32_t value_of(const timer_trial *trial, uint64_t id) {
     return (uint32_t)(lab_mix(id) % trial->config->values);
 }
 
-/* Put the next key that is not taken for one that is there. */
+/* Put the next key that is not a false positive. */
 static void put_next(timer_trial *trial) {
     for (;;) {
         uint64_t const id = lab_mix(trial->start + ++trial->next * LAB_GOLDEN);
@@ -317,8 +317,8 @@ static double one_alone(double empty) {
     return empty * (1 - empty);
 }
 
-/* Keys that are taken for present when they come are not put: for those, all cells say "don't
- * know", or one says a value. If they were put, they would be unknown. */
+/* Keys that are false positives are not put: all of their cells say "don't know", or one has a
+ * value. If they were put, their value would be unknown. */
 static double unknown_share(unsigned sweeps) {
     double const empty = mean_over_sweep(sweeps, itself);
     double const value = mean_over_sweep(sweeps, one_alone), unsaid = 1 - empty - value;

@@ -297,7 +297,7 @@ static void theory_codes_of_one_cell(void **state) {
     assert_true(dlbf_codes(&(bucket_layout){ .bits = 120, .two = { 1, 1 } }, 1) == 5);
 }
 
-/* Nothing is lost on the way, and in the end loads are those of the limit. */
+/* Nothing is lost, and at the end the loads are those of the limit. */
 static void theory_peaks_are_shares(void **state) {
     (void)state;
     ddlcbf_peaks peaks;

@@ -32,7 +32,7 @@ static inline void expect_no_set(const tamis_spec *spec, tamis_status status) {
     assert_int_equal(tamis_create(spec, &set, &problem), status);
     assert_ptr_equal(set, NO_SET);
     check_words(&problem, status);
-    assert_int_equal(tamis_create(spec, &set, NULL), status); /* nobody has to listen */
+    assert_int_equal(tamis_create(spec, &set, NULL), status); /* the message is optional */
 }
 
 static inline void expect_no_plan(const tamis_spec *spec, tamis_status status) {

@@ -1,6 +1,7 @@
-/* ledger.h - an allocator that keeps books, and fails when it is told to.
+/* ledger.h - an allocator that records all allocations, and fails on request.
  *
- * Memory is handed out dirty, so that nobody relies on zeros. Only the public API is needed.
+ * It fills new memory with nonzero bytes, so that no code can rely on zeros. Only the public API is
+ * needed.
  */
 #ifndef TAMIS_TESTS_LEDGER_H
 #define TAMIS_TESTS_LEDGER_H

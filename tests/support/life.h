@@ -1,9 +1,9 @@
-/* life.h - keys that come, change and go in a table of states, beside an exact account of them.
+/* life.h - random operations on a table of states, compared with an exact record.
  *
- * Every key of a population is kept with its true state and when it was last heard of. Each
- * operation is done to the table and to the account, and what the table answers is judged by the
- * laws of <tamis/states.h>: which answers are possible depends on whether the kind stores
- * fingerprints, or cells that keys share, and on whether things age.
+ * The record has every key with its true state and the time of its last refresh. Each operation is
+ * done to the table and to the record. The answers of the table are checked against the laws of
+ * <tamis/states.h>: which answers are possible depends on whether the kind stores fingerprints, or
+ * cells that keys share, and on whether keys time out.
  */
 #ifndef TAMIS_TESTS_LIFE_H
 #define TAMIS_TESTS_LIFE_H
