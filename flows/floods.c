@@ -63,6 +63,14 @@ static void count_sample(floods *f) {
     f->weight *= 2;
 }
 
+/* The first flow of a window: whose flows came before it matters no more. */
+static void forget_description(flood_target *target) {
+    target->is_before = false;
+    target->opened = 0;
+    target->port.lead = target->source.lead = 0;
+    memset(target->sources, 0, sizeof target->sources);
+}
+
 static void see_opening(floods *f, const tracked *p, flood_kind kind) {
     host_end const from = get_end(&p->p, p->p.is_from_high),
                    to = get_end(&p->p, !p->p.is_from_high);
@@ -73,11 +81,12 @@ static void see_opening(floods *f, const tracked *p, flood_kind kind) {
     flood_target *const target = &f->targets[i];
     if (sender != RANKING_NONE) f->targets[sender].has_sent = true;
     if (has_entered) memset(target, 0, sizeof *target);
+    if (target->is_before) forget_description(target);
     target_advance(target, p->now_ns / FLOODS_GRACE_NS);
     target->flows[kind] += f->weight;
     target->young[0][kind] += f->weight;
     target->opened += f->weight;
-    target->is_busy = true;
+    f->is_busy[i] = true;
     scans_register(target->sources, hash);
     vote_for(&target->port, &to, target->port.winner.port == to.port, f->weight);
     vote_for(&target->source, &from, is_same_host(&target->source.winner, &from), f->weight);
@@ -160,7 +169,6 @@ static flood *find_flood(floods *f, const host_end *target, flood_kind kind) {
 static void describe(flood *found, const flood_target *target) {
     bool const     is_new = found->flows == 0;
     uint16_t const port = has_most(target, &target->port) ? target->port.winner.port : 0;
-    if (target->opened == 0) return; /* all its flows are of the window before */
     found->target.port = is_new || found->target.port == port ? port : 0;
     found->source = (host_end){ .port = 0 };
     if (has_most(target, &target->source)) found->source = target->source.winner;
@@ -187,21 +195,23 @@ static void judge_target(floods *f, uint16_t i, bool is_last, floods_hook *on_fo
                          void *context) {
     flood_target *const target = &f->targets[i];
     bool                is_flood = false;
-    uint64_t            young[N_FLOOD_KINDS];
+    uint64_t            young[N_FLOOD_KINDS]; /* the half-open, unconfirmed and closing ones */
     for (unsigned kind = 0; kind < N_FLOOD_KINDS; kind++) {
-        young[kind] = is_last ? 0 : target->young[0][kind] + target->young[1][kind];
-        uint64_t const flows =
-            target->flows[kind] > young[kind] ? target->flows[kind] - young[kind] : 0;
-        const flood *const found = judge_kind(f, i, (flood_kind)kind, flows);
+        uint64_t const all = target->flows[kind];
+        uint64_t const latest = is_last ? 0 : target->young[0][kind] + target->young[1][kind];
+        young[kind] = latest < all ? latest : all;
+        const flood *const found = judge_kind(f, i, (flood_kind)kind, all - young[kind]);
         if (found == NULL) continue;
         is_flood = true;
         if (target->is_told) continue;
         f->n_told[kind]++;
         if (on_found != NULL) on_found(context, found);
     }
-    *target =
-        (flood_target){ .slot = target->slot, .has_sent = target->has_sent, .is_told = is_flood };
     memcpy(target->flows, young, sizeof young);
+    memset(target->young, 0, sizeof target->young);
+    target->is_before = true;
+    target->is_told = is_flood;
+    f->is_busy[i] = is_flood || young[0] != 0 || young[1] != 0 || young[2] != 0;
 }
 
 /* Of the next window, half to all of FLOODS_WHOLE flows are taken, if it is like this one. */
@@ -219,7 +229,7 @@ void floods_judge(floods *f, uint64_t now_ns, bool is_last, floods_hook *on_foun
     if (f->next_ns == 0) f->next_ns = now_ns + FLOODS_WINDOW_NS; /* the first window */
     if (now_ns < f->next_ns && !is_last) return;
     for (uint16_t i = 0; i < f->list.n; i++) {
-        if (!f->targets[i].is_busy) continue;
+        if (!f->is_busy[i]) continue;
         target_advance(&f->targets[i], now_ns / FLOODS_GRACE_NS);
         judge_target(f, i, is_last, on_found, context);
     }

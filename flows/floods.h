@@ -23,8 +23,9 @@
  * subtracted from both its ends, if they are in the list: who has received its first packet is not
  * remembered. So a flood may be counted too low, and nobody is accused because of it.
  *
- * So that the list costs little, it sees a sample: of the flows of a window, about FLOODS_WHOLE,
- * chosen by their id, and each counts for 1, 2, 4, ... of them.
+ * So that the list costs little, it sees a sample: of the flows of a window, FLOODS_WHOLE or half
+ * as many, chosen by their id, and each counts for 1, 2, 4, ... of them. A target must have
+ * FLOODS_LEAST_SAMPLES, so a small flood among very many other flows is not found.
  */
 #ifndef FLOWS_FLOODS_H
 #define FLOWS_FLOODS_H
@@ -36,7 +37,7 @@
 #define FLOODS_WINDOW_NS UINT64_C(10000000000)
 #define FLOODS_GRACE_NS UINT64_C(1000000000)
 #define FLOODS_SOURCES 8
-#define FLOODS_WHOLE 1024
+#define FLOODS_WHOLE 512
 #define FLOODS_LEAST_SAMPLES 8
 #define FLOODS_FOUND 256 /* that are remembered; the smallest goes first */
 
@@ -57,9 +58,9 @@ typedef struct flood_vote {
 
 /* A receiver, in this window. */
 typedef struct flood_target {
-    bool       is_busy;  /* flows came in this window or in the one before */
-    bool       has_sent; /* something was captured, at any time */
-    bool       is_told;  /* of a flood that goes on */
+    bool       has_sent;  /* something was captured, at any time */
+    bool       is_told;   /* of a flood that goes on */
+    bool       is_before; /* `opened` and what follows it are of the window before */
     uint64_t   flows[N_FLOOD_KINDS];
     uint64_t   slot;                    /* of the latest flow, in units of FLOODS_GRACE_NS, */
     uint64_t   young[2][N_FLOOD_KINDS]; /* and flows of that time and of the one before */
@@ -85,6 +86,7 @@ typedef struct floods {
     uint64_t       n_told[N_FLOOD_KINDS];
     size_t         n_found;
     flood          found[FLOODS_FOUND];
+    bool           is_busy[RANKING_HOSTS]; /* there is something to judge */
     flood_target   targets[RANKING_HOSTS];
 } floods;
 

@@ -35,9 +35,7 @@ double scans_estimate(const uint8_t *registers) {
 
 /* Registers of two sets: the larger ones are those of both together. */
 static void add_registers(uint8_t *to, const uint8_t *from) {
-    for (unsigned i = 0; i < SCANS_REGISTERS; i++) {
-        if (from[i] > to[i]) to[i] = from[i];
-    }
+    for (unsigned i = 0; i < SCANS_REGISTERS; i++) to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
 static void add_piece(scan_registers *to, const scan_registers *from) {
@@ -91,12 +89,14 @@ static void clear_piece(scan_source *source, uint64_t piece) {
     source->attempts[i] = source->answers[i] = 0;
 }
 
-/* Let the window and the young attempts of a source move on. */
-static void source_advance(scan_source *source, uint64_t now_ns) {
-    uint64_t const piece = now_ns / SCANS_PIECE_NS, slot = now_ns / SCANS_GRACE_NS;
-    uint64_t const n = piece - source->piece;
+/* Let the window and the young attempts of source i move on. */
+static void source_advance(scans *s, uint16_t i, uint64_t now_ns) {
+    scan_source *const source = &s->sources[i];
+    uint64_t const     piece = now_ns / SCANS_PIECE_NS, slot = now_ns / SCANS_GRACE_NS;
+    uint64_t const     n = piece - source->piece;
     if (n >= SCANS_PIECES) source->told = SCAN_NONE; /* the next scan is another one */
-    for (uint64_t i = 0; i < n && i < SCANS_PIECES; i++) clear_piece(source, piece - i);
+    for (uint64_t k = 0; k < n && k < SCANS_PIECES; k++) clear_piece(source, piece - k);
+    if (n != 0) s->tried[i] = count_attempts(source, SCAN_WINDOW);
     source->piece = piece;
     if (slot == source->slot) return;
     source->young[1] = slot == source->slot + 1 ? source->young[0] : 0;
@@ -165,8 +165,9 @@ void scans_attempt(scans *s, const host_end *from, const host_end *to, uint64_t 
     if (has_entered)
         source_begin(source, now_ns);
     else
-        source_advance(source, now_ns);
+        source_advance(s, i, now_ns);
     source_count(s, source, to, has_entered ? 2 : 1);
+    s->tried[i] = has_entered ? 2 : s->tried[i] + 1;
 }
 
 void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t now_ns) {
@@ -174,7 +175,7 @@ void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t n
     if (i == RANKING_NONE) return;
     uint64_t const     target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
     scan_source *const source = &s->sources[i];
-    source_advance(source, now_ns);
+    source_advance(s, i, now_ns);
     if (source->votes != 0 && target == source->target_hash) source->votes--;
     source->answers[source->piece % SCANS_PIECES]++;
     scans_register(source->pieces[source->piece % SCANS_PIECES].answered, target);
@@ -208,8 +209,8 @@ void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found,
     if ((slot == s->slot || s->slot >= s->busy_until) && !is_last) return;
     s->slot = slot;
     for (uint16_t i = 0; i < s->list.n; i++) {
+        if (s->tried[i] < SCANS_ATTEMPTS) continue;
         scan_source *const source = &s->sources[i];
-        if (count_attempts(source, SCAN_WINDOW) < SCANS_ATTEMPTS) continue;
         scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
         source->latest = verdict;
         if (verdict > source->verdict) source->verdict = verdict;

@@ -44,7 +44,6 @@ typedef struct scan_registers {
     uint8_t hosts[SCANS_REGISTERS], ports[SCANS_REGISTERS];
 } scan_registers;
 
-/* All sources are looked at every two seconds: what most of them are judged by comes first. */
 typedef struct scan_source {
     uint32_t       attempts[SCANS_PIECES], answers[SCANS_PIECES]; /* of the pieces below */
     uint64_t       piece;                                         /* the latest one */
@@ -63,11 +62,14 @@ typedef struct scan_source {
 } scan_source;
 
 typedef struct scans {
-    ranking     list;
-    uint64_t    slot;               /* that was judged last */
-    uint64_t    busy_until;         /* after this slot, all attempts have been judged */
-    uint64_t    n_scans, n_retries; /* that were told */
-    uint32_t    seen[SCANS_PLACES]; /* hashes of sources with an attempt */
+    ranking  list;
+    uint64_t slot;               /* that was judged last */
+    uint64_t busy_until;         /* after this slot, all attempts have been judged */
+    uint64_t n_scans, n_retries; /* that were told */
+    uint32_t seen[SCANS_PLACES]; /* hashes of sources with an attempt */
+    /* Attempts of each source in its last window. All sources are looked at every two seconds, and
+     * most have too few: in an array of their own these take few cache lines. */
+    uint64_t    tried[RANKING_HOSTS];
     scan_source sources[RANKING_HOSTS];
 } scans;
 

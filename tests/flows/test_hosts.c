@@ -516,6 +516,28 @@ static void floods_are_described(void **state) {
     }
 }
 
+/* A short flood at the end of a window is judged in the next one, though nothing comes any more. */
+static void short_floods_are_found(void **state) {
+    (void)state;
+    flood_case const both[] = { { "many", 0, 0, 5000, 1, TCP_SYN, 0, 1, 1 },
+                                { "a scan", 0, 0, 1, 5000, TCP_SYN, 0, 1, 0 } };
+    for (size_t k = 0; k < COUNT(both); k++) {
+        begin_floods();
+        floods_judge(&flooded, 0, false, on_flood, NULL);
+        for (uint64_t i = 0; i < 2000; i++) {
+            tracked const open = make_flow(&both[k], i, 9 * SECOND + i * (SECOND / 4000));
+            floods_see(&flooded, &open, i * UINT64_C(0x9e3779b97f4a7c15) >> 20, TAMIS_OK);
+        }
+        floods_judge(&flooded, 10 * SECOND, false, on_flood, NULL);
+        assert_int_equal(n_told, 0);
+        floods_judge(&flooded, 20 * SECOND, false, on_flood, NULL);
+        assert_int_equal(n_told, both[k].expected);
+        floods_judge(&flooded, 30 * SECOND, false, on_flood, NULL);
+        assert_int_equal(n_told, both[k].expected);
+        machine_free(&tcp);
+    }
+}
+
 /* After a million flows an hour ago, a hundred are no flood. */
 static void floods_are_judged_by_their_window(void **state) {
     (void)state;
@@ -594,6 +616,7 @@ int main(void) {
         cmocka_unit_test(samples_estimate_large_numbers),
         cmocka_unit_test(floods_are_told_from_scans_and_busy_servers),
         cmocka_unit_test(floods_are_described),
+        cmocka_unit_test(short_floods_are_found),
         cmocka_unit_test(floods_are_judged_by_their_window),
         cmocka_unit_test(approximate_counters_have_no_bias),
         cmocka_unit_test(counters_are_exact_as_promised),
