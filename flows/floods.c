@@ -3,10 +3,34 @@
 
 #include <string.h>
 
+/* Can a packet of the end that has opened a flow take it out of a half-open state? */
+static bool can_confirm_itself(const machine *m, const machine_rule *rule) {
+    for (uint32_t answers = 0; answers < UINT32_C(1) << m->n_atoms; answers += 2) {
+        const machine_rule *const next = machine_choose(m, rule->go, answers, !rule->is_reversed);
+        if (next == NULL || next->go < 0) continue;
+        const machine_state *const state = &m->states[next->go];
+        if (!machine_is_waiting(state) && !state->is_ended) return true;
+    }
+    return false;
+}
+
+/* If only one direction is captured, do half-open flows show that they were answered? Those of TCP
+ * do, by the ACK of the handshake. A UDP packet may be one of many that were all answered. */
+static bool can_tell_one_direction(const machine *m) {
+    for (unsigned i = 0; i < m->n_rules; i++) {
+        const machine_rule *const rule = &m->rules[i];
+        bool const                is_opening = (rule->from & 1) != 0 && rule->go >= 0;
+        if (is_opening && m->states[rule->go].is_half_open && !can_confirm_itself(m, rule))
+            return false;
+    }
+    return true;
+}
+
 void floods_init(floods *ret_floods, const machine *m, uint64_t seed) {
     memset(ret_floods, 0, sizeof *ret_floods);
     ret_floods->m = m;
     ret_floods->weight = 1;
+    ret_floods->can_tell_half_open = can_tell_one_direction(m);
     ranking_init(&ret_floods->list, seed);
 }
 
@@ -179,7 +203,8 @@ static const flood *judge_kind(floods *f, uint16_t i, flood_kind kind, uint64_t 
     const flood_target *const target = &f->targets[i];
     host_end                  host = { .version = f->list.hosts[i].version };
     if (flows < FLOODS_FLOWS || flows < FLOODS_LEAST_SAMPLES * f->weight) return NULL;
-    if (kind != FLOOD_HALF_OPEN && !target->has_sent) return NULL;
+    bool const can_tell = kind == FLOOD_HALF_OPEN && f->can_tell_half_open;
+    if (!can_tell && !target->has_sent) return NULL;
     if (is_scan(target)) return NULL;
     memcpy(host.address, f->list.hosts[i].address, sizeof host.address);
     flood *const found = find_flood(f, &host, kind);

@@ -12,9 +12,10 @@
  *     many sources,            FLOODS_SOURCES or more, or
  *     one service              most of the flows are for one port
  *
- * Few sources and many ports are a scan (scans.h), and no flood. Half-open flows are unanswered in
- * any case, but the others may belong to a capture of one direction. So a flood of these is only
- * said if something was captured that the receiver itself has sent.
+ * Few sources and many ports are a scan (scans.h), and no flood. What seems to be unanswered may
+ * belong to a capture of one direction. So a flood is only said if something was captured that the
+ * receiver itself has sent; but for half-open flows of TCP, which show by their ACK that they were
+ * answered.
  *
  * A refusal (RST, or an ICMP error) ends a half-open flow, so that the retries at a service that is
  * down are no flood. But it is what a host says to lone packets, and no answer to these.
@@ -80,9 +81,10 @@ typedef struct flood {
 typedef struct floods {
     const machine *m;
     ranking        list;
-    uint64_t       weight;    /* of a flow in the sample */
-    uint64_t       n_sampled; /* flows of this window */
-    uint64_t       next_ns;   /* when this window ends */
+    bool           can_tell_half_open; /* also in a capture of one direction */
+    uint64_t       weight;             /* of a flow in the sample */
+    uint64_t       n_sampled;          /* flows of this window */
+    uint64_t       next_ns;            /* when this window ends */
     uint64_t       n_told[N_FLOOD_KINDS];
     size_t         n_found;
     flood          found[FLOODS_FOUND];

@@ -113,7 +113,7 @@ typedef struct machine_rule {
     bool     opens;       /* this packet begins a new flow, even if the tuple has one already */
     bool     answers;     /* the other end has answered */
     bool     is_reversed; /* the receiver of this packet opened the flow */
-    bool     is_guess;    /* the client is the end with the higher port */
+    bool     is_guess;    /* the client is guessed by the ports */
     bool     is_attempt; /* counts as an attempt of the sender, even if the flow is not half-open */
     unsigned line;
     uint8_t  code[MACHINE_CODE_BYTES]; /* the condition, see below */

@@ -35,7 +35,7 @@ typedef struct tracker_counts {
     uint64_t flows;       /* opened */
     uint64_t no_room;     /* flows for which the table had no room */
     uint64_t evicted;     /* flows that were forgotten to make room */
-    uint64_t queue_bytes; /* of the queues of flows that may go */
+    uint64_t queue_bytes; /* of the queue of flows that may go */
     uint64_t unknown;     /* packets whose flow's state the table did not know */
     uint64_t unruled;     /* packets without a flow that no rule applies to */
     uint64_t duplicates;  /* copies of packets, which were not taken */

@@ -29,13 +29,15 @@ write("reflected", [packet for i in range(6000) for packet in (answers[i], udp(H
 write("one-side", answers)
 write("resolver", [packet for i in range(6000) for packet in (asked[i], answers[i])])
 write("scan", [udp(NAMES, 40000, HOST, 1 + i) for i in range(6000)])
-write("flood", [udp(server(i), 2000 + i, HOST, 53) for i in range(6000)])
+flood = [udp(server(i), 2000 + i, HOST, 53) for i in range(6000)]
+write("questions", flood)  # perhaps all were answered
+write("flood", flood[:5] + [udp(HOST, 1500, NAMES, 53)] + flood[5:])
 write("nfs", [udp((10, 0, 1, i), 700 + i, HOST, 2049) for i in range(200)]
       + [udp(HOST, 2049, (10, 0, 1, i), 700 + i) for i in range(200)])
 write("nfs-tcp", [tcp((10, 0, 1, i), 700 + i, HOST, 2049, 16) for i in range(200) for _ in range(2)])
 END
 python3 make.py
-for name in reflected one-side resolver scan flood nfs nfs-tcp; do
+for name in reflected one-side resolver scan questions flood nfs nfs-tcp; do
     case $name in *-tcp) machine=tcp;; *) machine=udp;; esac
     tamis-flows $machine --json --seed 1 -e 1e-9 --log log $name | tail -n 1 | NAME=$name python3 -c '
 import json, os, sys
