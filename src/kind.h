@@ -241,14 +241,8 @@ struct tamis_kind {
                     tamis_forecast *ret_forecast);
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
-    uint64_t most_count; /* no geometry counts further; 0: no limit */
-    /* No table is known to have fewer bits per key than this. So PREFER_SMALL need not plan a kind
-     * that cannot be the smallest, which would take milliseconds. The bound is measured, not
-     * proven, with a margin of 2% or more (tests/api/test_kind_limits.c). All 0: nothing is known.
-     * */
-    struct {
-        double factor, more; /* factor x log2(1 / fpr) + more */
-    } least_bits;
+    uint64_t most_count;       /* no geometry counts further; 0: there is no such limit */
+    bool     heeds_most_bytes; /* with need.most_bytes, `plan` takes a part of its time */
     /* Abilities that this geometry takes away. Optional. */
     unsigned (*lacks)(const uint64_t *geometry);
     /* Compute values that operations need from the geometry, into table->derived. Optional. */

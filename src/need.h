@@ -7,6 +7,7 @@
 #ifndef TAMIS_NEED_H
 #define TAMIS_NEED_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -31,7 +32,11 @@ typedef struct tamis_need {
     tamis_preference prefer;
     bool             grows;  /* it is the last stage of a set that grows (grow.c) */
     uint64_t         prints; /* the required number of possible prints; 0: any */
-    uint64_t         fixed[TAMIS_MAX_FIELDS]; /* fields that the user fixed; others NEED_FREE */
+    /* Larger bodies are of no use; 0: of any size. A kind that sees early that all its tables are
+     * larger need not search on (_CANNOT). It may also ignore this: the planner looks at sizes. A
+     * table that is not larger is the same as without the limit. */
+    uint64_t most_bytes;
+    uint64_t fixed[TAMIS_MAX_FIELDS]; /* fields that the user fixed; others NEED_FREE */
 
     /* for states only */
     uint64_t values;     /* 0: a set */
@@ -41,6 +46,11 @@ typedef struct tamis_need {
 
 static inline bool need_is_fast(const tamis_need *need) {
     return need->prefer == TAMIS_PREFER_FAST;
+}
+
+/* The bytes from which on a body is too large. */
+static inline double need_bytes_limit(const tamis_need *need) {
+    return need->most_bytes != 0 ? (double)need->most_bytes + 1 : INFINITY;
 }
 
 static inline bool need_can(const tamis_need *need, unsigned abilities) {

@@ -322,18 +322,20 @@ static bool is_better(const tamis_candidate *one, const tamis_candidate *best,
     double const smaller = smaller_by(one, best, request);
     double const first = need_is_fast(&request->need) ? faster : smaller;
     double const second = need_is_fast(&request->need) ? smaller : faster;
+    if (first == 0 && second == 0) return one->order < best->order;
     return first != 0 ? first > 0 : second > 0;
 }
 
-/* Is every table of this kind larger than the best so far? This is unknown if speed decides, if the
- * user fixed a part of the table or limits the memory, or if copies take room in the best kind. */
-static bool cannot_win(const tamis_kind *kind, const tamis_candidate *best,
-                       const tamis_request *request) {
+/* Do bytes alone decide between the best so far and others? Not if speed decides, if a part of the
+ * table, a limit of memory or growth is given, or if the copies of the best take room. */
+static bool decides_by_bytes(const tamis_candidate *best, const tamis_request *request) {
     const tamis_need *const need = &request->need;
     if (best->kind == NULL || need_is_fast(need) || !copies_fit(best, request)) return false;
-    if (need->fpr == 0 || request->memory != 0 || is_given(request)) return false;
-    double const per_key = kind->least_bits.factor * -log2(need->fpr) + kind->least_bits.more;
-    return per_key * (double)need->work.capacity > 8 * (double)best->plan.body_bytes;
+    return need->fpr != 0 && request->memory == 0 && request->grow_to == 0 && !is_given(request);
+}
+
+static bool is_larger(const tamis_candidate *one, const tamis_candidate *best) {
+    return one->plan.status != TAMIS_OK || one->plan.body_bytes > best->plan.body_bytes;
 }
 
 /* ------------------------------------------------------------------ choosing */
@@ -355,7 +357,30 @@ static tamis_status choose_named(const tamis_request *request, tamis_candidate *
     return tamis_say_why_not(request, &ret_best->plan, problem);
 }
 
-/* The best kind that can do the job. As few kinds as possible are planned. */
+/* The best of the kinds that take long to plan themselves, or of the others. Where bytes decide,
+ * each has to be as small as the best so far (need.h), and only then is it forecast. Returns
+ * whether the request has a geometry of any of them. */
+static bool choose_among(const tamis_request *request, bool takes_long, tamis_candidate *best) {
+    const tamis_kind *kind;
+    bool              is_geometry = false;
+    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
+        bool const      is_limited = decides_by_bytes(best, request);
+        tamis_request   limited = *request;
+        tamis_candidate next;
+        if (kind->heeds_most_bytes != takes_long) continue;
+        if (is_limited) limited.need.most_bytes = best->plan.body_bytes;
+        plan_kind(kind, &limited, &next);
+        next.order = i;
+        if (is_limited && is_larger(&next, best)) continue;
+        add_forecast(request, &next);
+        is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
+        if (is_better(&next, best, request)) *best = next;
+    }
+    return is_geometry;
+}
+
+/* The best kind that can do the job, asking no more of them than needed: first those that are
+ * planned quickly, which leaves little to do for the others. */
 static tamis_status choose_best(const tamis_request *request, tamis_candidate *ret_best,
                                 tamis_problem *problem) {
     const tamis_kind *kind;
@@ -369,14 +394,8 @@ static tamis_status choose_best(const tamis_request *request, tamis_candidate *r
         if (is_better(&next, ret_best, request)) *ret_best = next;
     }
     if (ret_best->kind != NULL) return TAMIS_OK;
-    for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
-        tamis_candidate next;
-        if (cannot_win(kind, ret_best, request)) continue;
-        plan_kind(kind, request, &next);
-        add_forecast(request, &next);
-        is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
-        if (is_better(&next, ret_best, request)) *ret_best = next;
-    }
+    is_geometry = choose_among(request, false, ret_best);
+    is_geometry = choose_among(request, true, ret_best) || is_geometry;
     if (ret_best->kind != NULL) return TAMIS_OK;
     for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         if (kind->growing != NULL && tamis_say_growth(kind, request, problem))

@@ -6,7 +6,8 @@
 
 /* A kind and its plan for a request. plan.status says whether it can do the job. */
 typedef struct tamis_candidate {
-    const tamis_kind *kind; /* NULL: none */
+    const tamis_kind *kind;  /* NULL: none */
+    size_t            order; /* of the kind in the registry */
     uint64_t          geometry[TAMIS_MAX_FIELDS];
     unsigned   stages; /* for a set that grows: geometry and plan are those of the last stage */
     bool       has_forecast;

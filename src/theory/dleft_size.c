@@ -92,8 +92,8 @@ typedef struct dleft_search {
     const uint64_t    *fixed;   /* the geometry that was asked for */
     bool               is_fast; /* buckets in one cache line, and two subtables */
     double             chance;  /* P[the next key finds all its buckets full] that is allowed */
-    double             bytes;   /* of the smallest table; INFINITY: none yet */
-    uint64_t           best[DLEFT_FIELDS];
+    double             bytes;   /* of the smallest table; before, from which on it is too large */
+    uint64_t           best[DLEFT_FIELDS]; /* no subtables: none yet */
 } dleft_search;
 
 /* The number of buckets if it is fixed, directly or by the number of prints; 0: it is free. */
@@ -143,14 +143,31 @@ static double largest_load(const dleft_search *search, const uint64_t *g, double
                : tamis_fluid_fill_load(tables, cells, search->chance, n, limit);
 }
 
-/* The other way round: the fewest cells that overflow rarely enough at a load. */
-static uint64_t fewest_cells(const dleft_search *search, const uint64_t *g, double load) {
-    fluid    law;
-    uint64_t cells = 1;
-    make_law(g, search->rules->is_churned, search->rules->keys, load, &law);
+/* The other way round: the fewest cells that overflow rarely enough at a load. *ret_less: the
+ * largest load for one cell less; 0: not known. */
+static uint64_t fewest_cells(const dleft_search *search, const uint64_t *g, double load,
+                             double *ret_less) {
+    unsigned const tables = (unsigned)g[DLEFT_TABLES];
+    uint64_t       cells = 1;
+    fluid          law;
+    *ret_less = 0;
+    if (!search->rules->is_churned)
+        return tamis_fluid_fill_cells(tables, load, search->chance, search->rules->keys,
+                                      DLEFT_MAX_CELLS, ret_less);
+    make_law(g, true, search->rules->keys, load, &law);
     while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > search->chance)
         cells++;
     return cells;
+}
+
+/* Is every table with these prints too large, whatever its load and cells?
+ *
+ * A key goes above the last cell of its buckets only if all of them are full, and the chance of
+ * that is largest in the end. So no more than load x chance keys per bucket are above, and the
+ * others are in cells: cells >= load (1 - chance). That is a cell for each key, or nearly. */
+static bool prints_are_too_long(const dleft_search *search, const uint64_t *g) {
+    double const cells = search->rules->keys * (1 - fmin(1, search->chance));
+    return cells * (double)dleft_cell_bits(g) / 8 >= search->bytes;
 }
 
 /* Can these cells, with a load of at most `most`, make a smaller table than the best? Its buckets
@@ -166,13 +183,16 @@ static bool can_be_smaller(const dleft_search *search, const uint64_t *g, double
     return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= search->chance;
 }
 
-/* This many cells, in buckets as full as overflow and the rate (`most`) allow. */
+/* This many cells, in buckets as full as overflow and the rate (`most`) allow. `known` is that
+ * load, or 0. */
 static void try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes,
-                      double most) {
+                      double most, double known) {
     if (cells < 1) return;
     set_cells(search, g, cells, bytes);
     if (!can_be_smaller(search, g, most)) return;
-    try_load(search, g, given_buckets(search, g) != 0 ? most : largest_load(search, g, most));
+    bool const   is_given = given_buckets(search, g) != 0;
+    double const load = known != 0 ? known : is_given ? most : largest_load(search, g, most);
+    try_load(search, g, load);
 }
 
 /* The smallest table whose load is at most `most`: as few cells as that load takes. The
@@ -181,12 +201,14 @@ static void try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_
 static void try_fewest_cells(dleft_search *search, uint64_t *g, double most) {
     bool const   is_given = given_buckets(search, g) != 0;
     double const load = is_given ? most : fmin(most, GOOD_LOAD);
-    set_cells(search, g, fewest_cells(search, g, load), 0);
+    double       less;
+    set_cells(search, g, fewest_cells(search, g, load, &less), 0);
     try_load(search, g, load);
     if (is_given || g[DLEFT_CELLS] <= 1) return;
     double const cells = search->rules->keys / load * (double)(g[DLEFT_CELLS] - 1);
+    if (load > (double)(g[DLEFT_CELLS] - 1)) less = 0; /* the load would be limited by the cells */
     if (cells * (double)dleft_cell_bits(g) / 8 < search->bytes)
-        try_cells(search, g, g[DLEFT_CELLS] - 1, 0, load);
+        try_cells(search, g, g[DLEFT_CELLS] - 1, 0, load, less);
 }
 
 /* ------------------------------------------------------------------ prints and subtables */
@@ -202,10 +224,10 @@ static void try_print_bits(dleft_search *search, uint64_t *g, double most) {
         most = load;
     }
     if (search->fixed[DLEFT_CELLS] != NEED_FREE) {
-        try_cells(search, g, search->fixed[DLEFT_CELLS], 0, most);
+        try_cells(search, g, search->fixed[DLEFT_CELLS], 0, most, 0);
     } else if (search->is_fast) {
         for (uint64_t bytes = LEAST_FAST_BYTES; bytes <= MOST_FAST_BYTES; bytes *= 2)
-            try_cells(search, g, 8 * bytes / dleft_cell_bits(g), bytes, most);
+            try_cells(search, g, 8 * bytes / dleft_cell_bits(g), bytes, most, 0);
     } else {
         try_fewest_cells(search, g, most);
     }
@@ -225,7 +247,7 @@ static void try_tables(dleft_search *search, uint64_t *g) {
         g[DLEFT_PRINT_BITS] = r;
         most = search->rules->fpr * (ldexp(1, (int)r) - 1) / (double)g[DLEFT_TABLES];
         if (search->rules->fpr <= 0) most = MAX_LOAD;
-        if (most >= 1) try_print_bits(search, g, most);
+        if (most >= 1 && !prints_are_too_long(search, g)) try_print_bits(search, g, most);
     }
 }
 
@@ -250,13 +272,14 @@ bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64
                             .fixed = geometry,
                             .is_fast = need_is_fast(need),
                             .chance = rules->overflow / adds,
-                            .bytes = INFINITY };
+                            .bytes = need_bytes_limit(need) };
+    search.best[DLEFT_TABLES] = 0;
     try_all(&search);
-    if (search.is_fast && search.bytes == INFINITY) {
+    if (search.is_fast && search.best[DLEFT_TABLES] == 0) {
         search.is_fast = false;
         try_all(&search);
     }
-    if (search.bytes == INFINITY) return false;
+    if (search.best[DLEFT_TABLES] == 0) return false;
     memcpy(geometry, search.best, sizeof search.best);
     return true;
 }

@@ -491,6 +491,22 @@ double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double 
     return limit;
 }
 
+/* The chance rises with the load, so j rises, too. */
+unsigned tamis_fluid_fill_cells(unsigned tables, double load, double chance, double n,
+                                unsigned most, double *ret_less) {
+    unsigned j = 1;
+    double   step = 1.0 / STEPS_ROUGH, less = 0;
+    fluid    law;
+    start_empty(tables, 0, n / (load * tables), &law);
+    for (; law.load < load; law.load += step) {
+        step = fmin(step, load - law.load);
+        runge_kutta(&law, step);
+        for (; j < most && tamis_fluid_all(&law, j) > chance; j++) less = law.load;
+    }
+    *ret_less = less;
+    return j;
+}
+
 /* ln of how many times too large the chance is under churn at a load; it rises with the load. */
 static double churn_excess(unsigned tables, unsigned j, double chance, double n, double load) {
     fluid law;

@@ -83,4 +83,10 @@ double tamis_fluid_tables_read(const fluid *law, unsigned last);
 double tamis_fluid_fill_load(unsigned tables, unsigned j, double chance, double n, double limit);
 double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double n, double limit);
 
+/* The other way round, after filling: the smallest j, up to `most`, with at most this chance at a
+ * load. *ret_less: what tamis_fluid_fill_load() says of j - 1, up to this load. One filling tells
+ * both. */
+unsigned tamis_fluid_fill_cells(unsigned tables, double load, double chance, double n,
+                                unsigned most, double *ret_less);
+
 #endif

@@ -27,9 +27,13 @@ typedef struct bh_search {
     uint64_t          count_to;    /* tables that count less are passed over */
     uint64_t          best_k;
     double            entries[BH_MAX_HASHES + 1]; /* needed with k hashes, if none ever stuck */
-    double            bits;                       /* of the best table so far */
-    uint64_t          best[BH_FIELDS];
+    double            bits; /* of the best table so far; before, from which on it is too large */
+    uint64_t          best[BH_FIELDS]; /* no entries: none yet */
 } bh_search;
+
+static bool has_best(const bh_search *search) {
+    return search->best[BH_ENTRIES] != 0;
+}
 
 static bool is_fixed(const bh_search *search, unsigned field) {
     return search->need->fixed[field] != NEED_FREE;
@@ -275,20 +279,20 @@ bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geo
                          .lifetime = (double)need->work.lifetime,
                          .max_stuck = max_stuck,
                          .count_to = min_u64(need->count_to, BH_MAX_COUNT_TO),
-                         .bits = INFINITY };
+                         .bits = 8.01 * need_bytes_limit(need) }; /* settle_entries() follows */
     uint64_t  g[BH_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (!may_be_possible(need->fpr, g) || !choose_sequence(g)) return false;
     if (g[BH_IMPROVED] == NEED_FREE) g[BH_IMPROVED] = 1;
     if (!choose_hashes(&search, g)) return false;
     try_all_bits(&search, g);
-    if (search.bits == INFINITY && search.count_to != 0) {
+    if (!has_best(&search) && search.count_to != 0) {
         search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
         try_all_bits(&search, g);
     }
     bool const is_any = is_fixed(&search, BH_COUNT_BITS) || is_fixed(&search, BH_SUM_BITS);
-    if (search.bits == INFINITY && is_any) try_widest(&search, g);
-    if (search.bits == INFINITY || !settle_entries(&search, search.best)) return false;
+    if (!has_best(&search) && is_any) try_widest(&search, g);
+    if (!has_best(&search) || !settle_entries(&search, search.best)) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;
 }

@@ -435,7 +435,6 @@ KIND_EXPORT(counting) = {
     .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
     .count_to = tamis_cbf_count_to,
-    .least_bits = { 5.5, 0 },
     .lacks = counting_lacks,
     .prepare = counting_prepare,
     .has = counting_has,

@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define STEP 0.05    /* of time; in 1, all keys are replaced once */
 #define STEPS 160    /* after which only the slowest part of a process still changes */
@@ -204,67 +205,102 @@ static bool is_passed_by_none(const life *subtable, unsigned m) {
 
 #define LANES 4
 
-typedef double lane[LANES]; /* of each process */
+/* Of each process. The compiler has instructions for two numbers at a time on every processor that
+ * tamis has a build for. */
+typedef double  two __attribute__((vector_size(16)));
+typedef int64_t two_masks __attribute__((vector_size(16)));
+typedef two     lane[LANES / 2];
 
 typedef struct lanes {
     process last;          /* the one with the most keys: its rates are those of all */
-    lane    u[HEIGHT + 1]; /* 0 where a process has fewer keys */
+    lane    u[HEIGHT + 2]; /* 0 where a process has fewer keys, and above the last */
     lane    before;        /* the share of buckets before the last step */
 } lanes;
 
 static void lanes_start(const life *subtable, unsigned m, lanes *ret_lanes) {
     process_start(subtable->churn, subtable->fill, subtable->i, m + LANES - 1, &ret_lanes->last);
-    for (unsigned k = 0; k <= ret_lanes->last.m; k++) {
-        for (unsigned l = 0; l < LANES; l++)
-            ret_lanes->u[k][l] = k <= m + l ? ret_lanes->last.u[k] : 0;
+    for (unsigned k = 0; k <= m + LANES; k++) {
+        double const u = k < m + LANES ? ret_lanes->last.u[k] : 0;
+        for (unsigned l = 0; l < LANES; l++) ret_lanes->u[k][l / 2][l % 2] = k <= m + l ? u : 0;
     }
 }
 
-/* What step() does, for all of them. `half` is half of the time of a step. */
-static void lanes_step(lanes *all, double half, double emptied, const matrix *made) {
+/* 0 in the processes before `from`; half h of a lane. */
+static two processes_from(two x, unsigned from, unsigned h) {
+    two_masks const which = { 2 * h, 2 * h + 1 }, first = { from, from };
+    return (two)((two_masks)x & (two_masks)(which >= first));
+}
+
+/* What step() does, as sums of products: of the shares with k, k - 1 and k + 1 keys, and of what
+ * the elimination has made of k - 1. Two equal numbers each, for two processes. */
+typedef struct lanes_matrix {
+    double time; /* half of a step */
+    two    own[HEIGHT + 1], under[HEIGHT + 1], over[HEIGHT + 1], below[HEIGHT + 1];
+    two    above[HEIGHT + 1];
+    double first; /* 1 / the first pivot */
+} lanes_matrix;
+
+static __attribute__((noinline)) void lanes_matrix_make(const process *p, double half,
+                                                        lanes_matrix *ret_matrix) {
+    matrix made;
+    matrix_make(p, 1, half, &made);
+    ret_matrix->time = half;
+    ret_matrix->first = made.inverse[0];
+    for (unsigned k = 0; k <= p->m; k++) {
+        double const inverse = made.inverse[k];
+        double const under = k == 0 ? 0 : half * p->up[k - 1];
+        double const over = k == p->m ? 0 : half * rate_down_to(p, k);
+        ret_matrix->own[k] = ((two){ 1, 1 } - half * (p->up[k] + k)) * inverse;
+        ret_matrix->under[k] = (two){ under, under } * inverse;
+        ret_matrix->over[k] = (two){ over, over } * inverse;
+        ret_matrix->below[k] = (two){ made.below[k], made.below[k] } * inverse;
+        ret_matrix->above[k] = (two){ made.above[k], made.above[k] };
+    }
+}
+
+/* A step of all processes, in which a share of `emptied` buckets comes in at 0 keys. */
+static void lanes_step(lanes *all, double emptied, const lanes_matrix *made) {
     unsigned const last = all->last.m, first = last + 1 - LANES;
-    lane           rest[HEIGHT + 1];
-    for (unsigned l = 0; l < LANES; l++) all->before[l] = 0;
+    lane           under = { { 0 } }, below = { { 0 } }, sum = { { 0 } };
     for (unsigned k = 0; k <= last; k++) {
-        double const below = k == 0 ? 0 : all->last.up[k - 1], out = all->last.up[k] + k;
-        double const above = k == 0 || k == last ? 0 : k + 1;
-        for (unsigned l = 0; l < LANES; l++) {
-            double const u = all->u[k][l], under = k == 0 ? 0 : all->u[k - 1][l];
-            double const over = k == last ? 0 : all->u[k + 1][l];
-            double const right =
-                u + half * (below * under + above * over - out * u) + (k == 0 ? emptied : 0);
-            double const taken = k == 0 ? 0 : made->below[k] * rest[k - 1][l];
-            rest[k][l] = k <= first + l ? (right - taken) * made->inverse[k] : 0;
-            all->before[l] += u;
+        for (unsigned h = 0; h < LANES / 2; h++) {
+            two const u = all->u[k][h];
+            two const next = made->own[k] * u + made->under[k] * under[h] +
+                             made->over[k] * all->u[k + 1][h] - made->below[k] * below[h];
+            below[h] = k == 0 ? next + emptied * made->first : next;
+            if (k > first) below[h] = processes_from(below[h], k - first, h);
+            sum[h] += u;
+            under[h] = u;
+            all->u[k][h] = below[h]; /* eliminated; the shares follow below */
         }
     }
-    for (unsigned l = 0; l < LANES; l++) all->u[last][l] = rest[last][l];
     for (unsigned k = last; k-- > 0;) {
-        for (unsigned l = 0; l < LANES; l++) {
-            all->u[k][l] = rest[k][l] - made->above[k] * all->u[k + 1][l];
+        for (unsigned h = 0; h < LANES / 2; h++) {
+            all->u[k][h] -= made->above[k] * all->u[k + 1][h];
         }
     }
+    for (unsigned h = 0; h < LANES / 2; h++) all->before[h] = sum[h];
 }
 
 /* Follow them for the whole life, and fill in the keys per bucket that are in buckets which never
  * had more than m, m + 1, ... */
 static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigned m,
-                                                   lane ret_keys) {
-    matrix made = { .time = 0 };
-    double emptied = 0, rest = subtable->turns - STEPS * STEP;
-    lanes  all;
+                                                   double *ret_keys) {
+    lanes_matrix made = { .time = 0 };
+    double       emptied = 0, rest = subtable->turns - STEPS * STEP;
+    lanes        all;
     lanes_start(subtable, m, &all);
     for (unsigned at = 0; at < subtable->steps; at++) {
         double const half = step_time(subtable, at) / 2;
-        if (made.time != half) matrix_make(&all.last, 1, half, &made);
+        if (made.time != half) lanes_matrix_make(&all.last, half, &made);
         emptied = subtable->emptied[at];
-        lanes_step(&all, half, emptied, &made);
+        lanes_step(&all, emptied, &made);
     }
     for (unsigned l = 0; l < LANES; l++) {
         process some = all.last;
         some.m = m + l;
-        for (unsigned k = 0; k <= some.m; k++) some.u[k] = all.u[k][l];
-        if (rest > 0) follow_slowest(&some, all.before[l], emptied, rest);
+        for (unsigned k = 0; k <= some.m; k++) some.u[k] = all.u[k][l / 2][l % 2];
+        if (rest > 0) follow_slowest(&some, all.before[l / 2][l % 2], emptied, rest);
         ret_keys[l] = keys_in(&some);
     }
 }
@@ -272,7 +308,7 @@ static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigne
 /* Keys per bucket that are in buckets which never had more than m keys, for all m up to `last`;
  * `all` is the keys of all buckets. If the answer is none or all, nothing is computed. */
 static void find_keys_up_to(const life *subtable, unsigned last, double all, double *ret_keys) {
-    lane     keys;
+    double   keys[LANES];
     unsigned followed = 0; /* the first m that is not followed yet */
     for (unsigned m = 1; m <= last; m++) {
         if (is_passed_by_all(subtable, m)) {

@@ -22,8 +22,8 @@ typedef struct ddlcbf_search {
     const tamis_need *need;
     double            keys, lifetime;
     uint64_t          fixed[DDLCBF_FIELDS]; /* the need's, or the paper's */
-    double            bytes;                /* of the smallest table; INFINITY: none yet */
-    uint64_t          best[DDLCBF_FIELDS];
+    double            bytes; /* of the smallest table; before, from which on it is too large */
+    uint64_t          best[DDLCBF_FIELDS]; /* no subtables: none yet */
 } ddlcbf_search;
 
 static bool is_fixed(const ddlcbf_search *search, unsigned field) {
@@ -74,6 +74,19 @@ static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const lev
 
 /* ------------------------------------------------------------------ what is tried */
 
+/* Is every table with one length and this load too large?
+ *
+ * Let a bucket have R bits. At level k its prefixes have up to R/k + 1 - C bits (prefixes.h), and
+ * its level is not below its load k. So its k cells add at least k 2^(C - 1 - R/k) to the sum of
+ * the rate, which is convex in k: the sum is at least that of buckets which all have the mean
+ * load. From d load 2^(C - 1 - R/load) <= -ln(1 - fpr) follow R and the bytes of all buckets. */
+static bool load_is_too_large(const ddlcbf_search *search, const uint64_t *g, double load) {
+    double const sum = -log1p(-search->need->fpr), cells = (double)g[DDLCBF_TABLES] * load;
+    double const bits = log2(cells / sum) + (double)g[DDLCBF_COUNTER_BITS] - 1; /* of a key */
+    bool const   is_known = search->need->fpr > 0 && g[DDLCBF_LENGTHS] == 1;
+    return is_known && search->keys * bits / 8 >= search->bytes;
+}
+
 /* All bytes of a bucket, for one number of subtables and cells. The levels depend on the load only,
  * so they are computed once. */
 static void try_cells(ddlcbf_search *search, uint64_t *g) {
@@ -82,7 +95,7 @@ static void try_cells(ddlcbf_search *search, uint64_t *g) {
     uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
     double const   load = largest_load(search, g);
     levels         law;
-    if (!(load > 0)) return;
+    if (!(load > 0) || load_is_too_large(search, g, load)) return;
     tamis_ddlcbf_levels(g, load, search->keys, ddlcbf_turns(search->keys, search->lifetime), &law);
     for (uint64_t bytes = first; bytes <= last; bytes++) {
         g[DDLCBF_BUCKET_BYTES] = bytes;
@@ -133,7 +146,7 @@ bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     ddlcbf_search search = { .need = need,
                              .keys = (double)need->work.capacity + DDLCBF_COPIES - 1,
                              .lifetime = (double)need->work.lifetime,
-                             .bytes = INFINITY };
+                             .bytes = need_bytes_limit(need) };
     uint64_t      g[DDLCBF_FIELDS];
     if (need->prints != 0) return false;
     memcpy(search.fixed, need->fixed, sizeof search.fixed);
@@ -144,7 +157,7 @@ bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return false;
     if (ddlcbf_full(g) < need->work.copies) return false;
     try_all(&search, g);
-    if (search.bytes == INFINITY) return false;
+    if (search.best[DDLCBF_TABLES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;
 }

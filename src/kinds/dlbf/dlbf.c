@@ -364,6 +364,7 @@ KIND_EXPORT(dlbf) = {
     .plan = dlbf_plan,
     .body_bytes = dlbf_body_bytes,
     .predict = dlbf_predict,
+    .heeds_most_bytes = true,
     .prepare = dlbf_prepare,
     .has = dlbf_has,
     .add = dlbf_add,

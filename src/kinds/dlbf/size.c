@@ -26,8 +26,8 @@
 typedef struct dlbf_search {
     const tamis_need *need;
     double            n;     /* keys */
-    double            bytes; /* of the smallest table; INFINITY: none yet */
-    uint64_t          best[DLBF_FIELDS];
+    double            bytes; /* of the smallest table; before, from which on it is too large */
+    uint64_t          best[DLBF_FIELDS]; /* no subtables: none yet */
 } dlbf_search;
 
 /* ------------------------------------------------------------------ one load */
@@ -120,10 +120,13 @@ static double largest_load(const dlbf_search *search, uint64_t *g) {
     fluid        law;
     tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, INFINITY, &law);
     if (smaller >= high) return 0;
-    if (smaller > 0 && !is_good_load(search, g, 0.95 * smaller, &law)) return 0;
+    if (smaller > 0) {
+        fluid other = law; /* the filling below takes the same steps with a limit and without */
+        if (!is_good_load(search, g, 0.95 * smaller, &other)) return 0;
+    }
     while (high - low > 1e-3 * high && high > 1e-3) {
         double const load = (low + high) / 2;
-        bool const   is_good = load < law.load || is_good_load(search, g, load, &law);
+        bool const   is_good = is_good_load(search, g, load, &law);
         *(is_good ? &low : &high) = load;
     }
     return low;
@@ -153,7 +156,9 @@ static void try_bucket_bits(dlbf_search *search, uint64_t *g) {
 /* ------------------------------------------------------------------ the choice */
 
 bool tamis_dlbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
-    dlbf_search    search = { .need = need, .n = (double)need->work.capacity, .bytes = INFINITY };
+    dlbf_search    search = { .need = need,
+                              .n = (double)need->work.capacity,
+                              .bytes = need_bytes_limit(need) };
     uint64_t const fixed_bits = need->fixed[DLBF_BUCKET_BITS];
     bool const     is_alone = need_is_fast(need) || search.n <= DLBF_FEW;
     uint64_t       g[DLBF_FIELDS];
@@ -167,7 +172,7 @@ bool tamis_dlbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
         g[DLBF_BUCKET_BITS] = bits;
         try_bucket_bits(&search, g);
     }
-    if (search.bytes == INFINITY) return false;
+    if (search.best[DLBF_TABLES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;
 }

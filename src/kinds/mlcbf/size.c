@@ -26,7 +26,7 @@ typedef struct ml_search {
     double            n, lifetime; /* keys at one time, and in all */
     uint64_t          count_to;    /* tables that count less are passed over */
     double            price, rate;
-    uint64_t          best[ML_FIELDS];
+    uint64_t          best[ML_FIELDS]; /* no hashes: none yet */
 } ml_search;
 
 static bool is_fixed(const tamis_need *need, unsigned field) {
@@ -309,8 +309,9 @@ typedef struct ml_drafts {
 static void draft_from(const ml_search *search, const ml_model *model, const uint64_t *g,
                        uint64_t first, int step, double guess, ml_drafts *all) {
     for (uint64_t k = first; k >= 1 && k <= ML_MAX_HASHES; k += (uint64_t)(int64_t)step) {
+        double const rise = all->least < MANY_BITS ? 1.5 : 1.2;
         all->of[k] = draft_hashes(search, model, g, k, &guess);
-        if (all->of[k].bits > (all->least < MANY_BITS ? 1.5 : 1.2) * all->least) return;
+        if (all->of[k].bits > rise * all->least) return;
         all->least = fmin(all->least, all->of[k].bits);
     }
 }
@@ -403,20 +404,25 @@ static bool is_possible(const tamis_need *need) {
     return mask == NEED_FREE || increments_are_possible(mask);
 }
 
+/* The price of a table that is too large. Where hashes have a price, bytes alone do not decide. */
+static double price_limit(const tamis_need *need) {
+    return need_is_fast(need) ? INFINITY : 8 * need_bytes_limit(need);
+}
+
 bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
     ml_search search = { .need = need,
                          .n = (double)need->work.capacity,
                          .lifetime = (double)need->work.lifetime,
                          .count_to = min_u64(need->count_to, ML_MAX_COUNT),
-                         .price = INFINITY,
+                         .price = price_limit(need),
                          .rate = 2 };
     if (!is_possible(need)) return false;
     try_sets(&search);
-    if (search.price == INFINITY && search.count_to != 0) {
+    if (search.best[ML_HASHES] == 0 && search.count_to != 0) {
         search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
         try_sets(&search);
     }
-    if (search.price == INFINITY) return false;
+    if (search.best[ML_HASHES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;
 }

@@ -226,8 +226,11 @@ static uint64_t rank_pool_for(rank_search *s, uint64_t buckets, uint64_t cells) 
     if (s->pool[cells] != NEED_FREE) return s->pool[cells];
     double const b = (double)buckets, c = (double)cells;
     uint64_t     pool = rank_plain_pool(s, b, floor(c / s->life.each));
-    bool const is_rare = rank_flooded_overflow(&s->life, b, c) <= BUCKET_SHARE * s->need->overflow;
-    if (rank_has_flood(&s->life) && (pool != 0 || !is_rare)) pool = min_u64(pool + 1, buckets);
+    if (rank_has_flood(&s->life)) {
+        double const rare = BUCKET_SHARE * s->need->overflow;
+        if (pool != 0 || rank_flooded_overflow(&s->life, b, c) > rare)
+            pool = min_u64(pool + 1, buckets);
+    }
     return s->pool[cells] = pool;
 }
 
@@ -248,9 +251,16 @@ static uint64_t rank_most_cells(const rank_search *s, double buckets) {
 
 /* ------------------------------------------------------------------ Z2 and Z3 */
 
-/* Keep a candidate if it is possible and the smallest yet. An aligned bucket is one line. */
+/* Keep a candidate if it is possible and the smallest yet. An aligned bucket is one line. Most are
+ * larger by their records alone, in numbers that cannot be too large for a double. */
 static void rank_consider(rank_search *s, const uint64_t *g) {
     rank_layout layout;
+    double      bits = 0;
+    for (unsigned level = 1; level <= 3; level++) {
+        uint64_t const count = level == 1 ? g[RANK_BUCKETS] : g[RANK_EXTENSIONS2 + level - 2];
+        bits += (double)count * (double)rank_record_bits(g, level);
+    }
+    if (bits * (1 - 1e-12) >= (double)s->bits) return;
     if (!tamis_rank_layout(g, &layout)) return;
     if (g[RANK_ALIGNED] != 0 && layout.record[1] > 512 && s->fixed[RANK_CELLS] == NEED_FREE) return;
     if (layout.end >= s->bits) return;

@@ -456,7 +456,6 @@ KIND_EXPORT(vicbf) = {
     .body_bytes = tamis_vi_body_bytes,
     .predict = tamis_vi_predict,
     .count_to = tamis_vi_count_to,
-    .least_bits = { 3, 0 },
     .prepare = vicbf_prepare,
     .has = vicbf_has,
     .add = vicbf_add,
