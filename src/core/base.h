@@ -17,6 +17,10 @@
 
 #define TAMIS_LINE_BYTES 64
 
+/* In the body of a loop that runs once or twice: keeps the compiler from making vectors of it, with
+ * a dozen instructions before the first step. */
+#define TAMIS_SHORT_LOOP __asm__ volatile("" : : : "memory")
+
 TAMIS_INLINE void prefetch_to_read(const void *address) {
     __builtin_prefetch(address, 0, 3);
 }

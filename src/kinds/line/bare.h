@@ -73,6 +73,55 @@ TAMIS_INLINE bare_last bare_find_last(runs index) {
     return (bare_last){ chain, first, used - first, starts };
 }
 
+/* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the first
+ * key, and there are eight. */
+#define BARE_MOST_AT_ONCE (SHELF_AT / 2)
+
+/* Make room for `moved` keys on a shelf that is too full: its last keys, of this or of later
+ * buckets, go to the attic. Only for a tail that ends before the shelf does: then no entry of it is
+ * in the attic before. False, and nothing has changed: it is not so, or the attic has no room. */
+static __attribute__((noinline)) bool bare_make_room(lines_view lines, uint64_t bucket,
+                                                     bare_tail *tail, unsigned moved) {
+    shelf_view const shelves = lines_shelves(lines);
+    unsigned const   excess = shelf_used(tail->ones) + moved - SHELF_KEYS;
+    if (tail->part.first + tail->part.n + moved > SHELF_KEYS ||
+        !attic_has_room(&shelves.attic, excess))
+        return false;
+    for (unsigned i = 0; i < excess; i++) shelf_evict(&shelves, bucket);
+    tail->ones = shelf_ones(tail->shelf);
+    return true;
+}
+
+/* Add an entry to a full line, for a chain before the last one: the last run moves to the front of
+ * the tail, and the entry goes to `slot`. This is what most adds to full lines are, so it is written
+ * without a detour: nothing is looked for twice, and nothing is loaded again that was just stored
+ * in other pieces, since a processor waits for that. */
+TAMIS_INLINE bool bare_push(lines_view lines, const lines_place *place, run mine, runs index,
+                            const bare_last *last, unsigned slot) {
+    uint8_t *const line = lines_at(lines, place->bucket);
+    bare_tail      tail = bare_find_tail(lines, place->bucket);
+    unsigned const n = last->n, at = SHELF_AT + 2 * tail.part.first;
+    if (n > BARE_MOST_AT_ONCE) return false;
+    if (shelf_used(tail.ones) + n > SHELF_KEYS && !bare_make_room(lines, place->bucket, &tail, n))
+        return false;
+    bare_more_ones(&tail, n);
+    slots_open_some(tail.shelf, SHELF_AT, at, 2 * n);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned const key = last->chain << LINES_BYTE_BITS | line[RUNS_AT + last->first + i];
+        le16_store(tail.shelf + at + 2 * i, (uint16_t)key);
+        TAMIS_SHORT_LOOP;
+    }
+    runs_open_slot(line, slot, place->byte); /* the last slot, which moved, is lost */
+    for (unsigned i = 1; i < n; i++) {
+        line[RUNS_AT + last->first + i] = 0;
+        TAMIS_SHORT_LOOP;
+    }
+    index.starts = runs_grown(last->starts, mine.start, mine.is_occupied);
+    index.occ |= UINT64_C(1) << place->chain;
+    runs_store(line, index);
+    return true;
+}
+
 /* Move the last run of a line to the front of its tail. The caller writes ones and index. */
 TAMIS_INLINE void bare_cut_last(uint8_t *line, const bare_tail *tail, const bare_last *last) {
     for (unsigned i = 0; i < last->n; i++) {
@@ -123,23 +172,53 @@ TAMIS_INLINE void bare_take_keys(bare_tail *tail, unsigned at, unsigned n) {
     le64_store(tail->shelf, tail->ones);
 }
 
-/* As lines_pull_back(): the first runs of the tail come back, as long as they fit as a whole. */
+/* The shelf was full before n keys left it: the first entries of its buckets in the attic, if there
+ * are any, take their places. */
+static __attribute__((noinline)) void bare_recall(lines_view lines, uint64_t bucket, unsigned n) {
+    shelf_view const shelves = lines_shelves(lines);
+    for (unsigned i = 0; i < n; i++) shelf_recall(&shelves, bucket);
+}
+
+/* The length of the first run of a tail that is not empty. */
+TAMIS_INLINE unsigned bare_first_run(const bare_tail *tail) {
+    unsigned const key = le16_load(tail->shelf + SHELF_AT + 2 * tail->part.first);
+    return bits_popcount(bare_match(tail, key, LINES_CHAIN_MASK));
+}
+
+/* Move the first n keys of a tail to the end of its line, which has `used` slots in use and room for
+ * n more. The caller writes the starts. */
+TAMIS_INLINE void bare_take_run(uint8_t *line, unsigned used, bare_tail *tail, unsigned n) {
+    const uint8_t *const first = tail->shelf + SHELF_AT + 2 * tail->part.first;
+    for (unsigned i = 0; i < n; i++) {
+        line[RUNS_AT + used + i] = first[2 * i];
+        TAMIS_SHORT_LOOP; /* n is 1 or 2 */
+    }
+    bare_take_keys(tail, tail->part.first, n);
+}
+
+/* As lines_pull_back(): the first runs of the tail come back, as long as they fit as a whole. False,
+ * and nothing has changed: the tail may go on in the attic.
+ *
+ * Of the index only the starts are read and written: the caller has just stored it as two words that
+ * overlap, and a processor waits long to load bytes of both. */
 TAMIS_INLINE bool bare_pull_back(lines_view lines, uint64_t bucket) {
     uint8_t *const line = lines_at(lines, bucket);
-    runs           index = runs_load(line);
     bare_tail      tail = bare_find_tail(lines, bucket);
-    if (!bare_has_room(&tail, 0)) return false;
-    const uint8_t *const first = tail.shelf + SHELF_AT + 2 * tail.part.first;
-    unsigned             used = runs_used(index);
+    uint64_t       starts = runs_load_starts(line);
+    unsigned const had = runs_used((runs){ 0, starts });
+    bool const     was_full = shelf_used(tail.ones) == SHELF_KEYS;
+    unsigned       used = had;
+    if (tail.part.first + tail.part.n == SHELF_KEYS) return false;
     while (tail.part.n != 0 && used < RUNS_SLOTS) {
-        unsigned const n = bits_popcount(bare_match(&tail, le16_load(first), LINES_CHAIN_MASK));
-        if (n > RUNS_SLOTS - used) break;
-        for (unsigned i = 0; i < n; i++) line[RUNS_AT + used + i] = first[2 * i];
-        bare_take_keys(&tail, tail.part.first, n);
+        unsigned const n = bare_first_run(&tail);
+        if (used + n > RUNS_SLOTS) break;
+        bare_take_run(line, used, &tail, n);
         used += n;
-        index.starts |= UINT64_C(1) << used;
-        runs_store(line, index);
+        starts |= UINT64_C(1) << used;
     }
+    if (used == had) return true;
+    runs_store_starts(line, starts);
+    if (__builtin_expect(was_full, 0)) bare_recall(lines, bucket, used - had);
     return true;
 }
 

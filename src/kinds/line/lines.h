@@ -320,14 +320,15 @@ TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place, u
 
 /* ------------------------------------------------------------------ lines that are full */
 
-/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. There is no
- * branch, since it would be mispredicted for most of these lines: for other lines, the line itself
- * is prefetched, which is in the cache already. */
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. For other lines,
+ * the line itself is prefetched, which is in the cache already, so that no branch is needed. (gcc
+ * makes one all the same. With masks instead, churn at full load is 1.05 times as fast, but filling
+ * is 0.95 times as fast.) */
 TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const   line = lines_at(lines, bucket);
     runs const       index = runs_load(line);
     shelf_view const shelves = lines_shelves(lines);
-    bool const       is_needed = runs_are_cut(index) + runs_are_full(index) > 0; /* no branch */
+    bool const       is_needed = runs_are_cut(index) || runs_are_full(index);
     prefetch_to_write(is_needed ? shelf_line(&shelves, bucket) : line);
 }
 

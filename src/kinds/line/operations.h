@@ -46,8 +46,8 @@ static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, u
 }
 
 /* The same for bare tables, if the shelf has room (bare.h). */
-static __attribute__((noinline)) tamis_status line_far_add_bare(tamis_table *table, uint64_t hash,
-                                                                bool is_id) {
+static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table, uint64_t hash,
+                                                             bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
     lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
     lines_place const place = lines_find(lines, hash);
@@ -60,6 +60,25 @@ static __attribute__((noinline)) tamis_status line_far_add_bare(tamis_table *tab
     if (!bare_far_insert(lines, &place, here.index, &tail)) return line_far_add(table, hash, is_id);
     table->keys++;
     table->saturated += copies + 1 == most && most > 1;
+    return TAMIS_OK;
+}
+
+/* Most of these adds are to a full line, for a chain before its last one, and of a fingerprint that
+ * is not there yet: as in line_add_to_bare(), the byte before its slot is another then. */
+static __attribute__((noinline)) tamis_status line_far_add_bare(tamis_table *table, uint64_t hash,
+                                                                bool is_id) {
+    lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
+    lines_place const place = lines_find(lines, hash);
+    uint8_t *const    line = lines_at(lines, place.bucket);
+    runs const        index = runs_load(line);
+    run const         mine = runs_find(index, place.chain);
+    if (!runs_are_full(index) || !run_is_here(mine)) return line_join_bare(table, hash, is_id);
+    bare_last const last = bare_find_last(index);
+    unsigned const  slot = lines_slot_for(lines, line, &place, mine, 0);
+    if (place.chain >= last.chain || line[RUNS_AT + slot - 1] == place.byte ||
+        !bare_push(lines, &place, mine, index, &last, slot))
+        return line_join_bare(table, hash, is_id);
+    table->keys++;
     return TAMIS_OK;
 }
 

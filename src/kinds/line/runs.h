@@ -58,6 +58,11 @@ TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
     le64_store(line + 6, index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48));
 }
 
+/* The starts alone, more of them than before: all that is stored of them stays set. */
+TAMIS_INLINE void runs_store_starts(uint8_t *line, uint64_t starts) {
+    le64_store(line + 6, le64_load(line + 6) | starts >> 1 << (RUNS_CHAINS - 48));
+}
+
 /* Slots in use, which is the place of the end. */
 TAMIS_INLINE unsigned runs_used(runs index) {
     return 63 - (unsigned)__builtin_clzll(index.starts);

@@ -253,13 +253,13 @@ static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint
                 shelf_rest_at(shelves, bucket, used), bits);
 }
 
-/* The last entry of a full shelf goes to the attic. */
+/* The last entry of a shelf goes to the attic: the shelf is full, or will be. */
 static __attribute__((unused)) void shelf_evict(const shelf_view *shelves, uint64_t bucket) {
     const uint8_t *const line = shelf_line(shelves, bucket);
     uint64_t const       ones = shelf_ones(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
     unsigned const       top = 63 - (unsigned)__builtin_clzll(ones);
     uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
-    unsigned const       at = SHELF_KEYS - 1, key = le16_load(line + SHELF_AT + 2 * at);
+    unsigned const       at = shelf_used(ones) - 1, key = le16_load(line + SHELF_AT + 2 * at);
     uint64_t const       rest =
         rest_get(shelves->body, shelf_rest_at(shelves, bucket, at), shelves->attic.rest_bits);
     shelf_delete(shelves, owner, at);
@@ -274,7 +274,7 @@ static __attribute__((unused)) void shelf_recall(const shelf_view *shelves, uint
     if (word == 0 || attic_bucket(word) / SHELF_BUCKETS != bucket / SHELF_BUCKETS) return;
     uint64_t const rest = attic_rest(&shelves->attic, place);
     attic_take(&shelves->attic, place);
-    shelf_insert(shelves, attic_bucket(word), SHELF_KEYS - 1,
+    shelf_insert(shelves, attic_bucket(word), shelf_used(shelf_ones(shelf_line(shelves, bucket))),
                  (unsigned)(word & bits_low(ATTIC_OWN_BITS)), rest);
 }
 

@@ -32,7 +32,7 @@ TAMIS_INLINE lanes_32 slots_behind(unsigned from, unsigned at) {
         22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
         44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
     };
-    return lanes_is_above(lanes_load(numbers + from), lanes_all((uint8_t)(at - 1)));
+    return lanes_is_above(lanes_load(numbers + from), lanes_all(at - 1));
 }
 
 /* All loads come before the stores, since the halves overlap. */
@@ -42,6 +42,18 @@ TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsi
                                     lanes_load(line + first));
     lanes_32 const high =
         lanes_pick(slots_behind(32, at), lanes_load(line + 32 - width), lanes_load(line + 32));
+    lanes_store(line + first, low);
+    lanes_store(line + 32, high);
+}
+
+/* The same for `bytes` bytes at byte `at`, a number of slots that is known only at run time. There
+ * must be as many bytes before `first`. */
+TAMIS_INLINE void slots_open_some(uint8_t *line, unsigned first, unsigned at, unsigned bytes) {
+    TAMIS_ASSERT(bytes <= first && at + bytes <= TAMIS_LINE_BYTES);
+    lanes_32 const low = lanes_pick(slots_behind(first, at + bytes),
+                                    lanes_load(line + first - bytes), lanes_load(line + first));
+    lanes_32 const high = lanes_pick(slots_behind(32, at + bytes), lanes_load(line + 32 - bytes),
+                                     lanes_load(line + 32));
     lanes_store(line + first, low);
     lanes_store(line + 32, high);
 }
@@ -62,6 +74,11 @@ TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, uns
 TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
     uint8_t *const at = line + first + slot * width, *const end = line + TAMIS_LINE_BYTES;
     memmove(at + width, at, (size_t)(end - at) - width);
+}
+
+TAMIS_INLINE void slots_open_some(uint8_t *line, unsigned first, unsigned at, unsigned bytes) {
+    (void)first; /* memmove() needs no bytes below */
+    memmove(line + at + bytes, line + at, TAMIS_LINE_BYTES - at - bytes);
 }
 
 TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
