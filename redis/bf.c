@@ -2,6 +2,7 @@
 #include "bf.h"
 
 #include "chunks.h"
+#include "codec.h"
 #include "items.h"
 #include "settings.h"
 #include "words.h"
@@ -359,6 +360,25 @@ int bf_scandump(redis_ctx *ctx, redis_string **argv, int argc) {
     return REDIS_OK;
 }
 
+/* A live filter is never overwritten. Which error it is, is told as other servers of these commands
+ * do: the piece ends before `position`, counted from 1. */
+static void reply_not_loaded(redis_ctx *ctx, const tamis_value *value, long long position,
+                             size_t n) {
+    uint64_t const total = value_encoded_bytes(value);
+    bool const     is_bad = position <= 0 || (uint64_t)position < n;
+    uint64_t const begin = is_bad ? 0 : (uint64_t)position - n; /* of its bytes */
+    if (is_bad)
+        redis_ReplyWithError(ctx, "ERR received bad data");
+    else if (begin < 1 || begin > total)
+        redis_ReplyWithError(ctx, "ERR invalid offset - no link found");
+    else if (n == 0)
+        redis_ReplyWithSimpleString(ctx, "OK"); /* nothing was to be written */
+    else if (n > total - begin + 1)
+        redis_ReplyWithError(ctx, "ERR invalid chunk - Too big for current filter");
+    else
+        redis_ReplyWithError(ctx, "ERR received bad data");
+}
+
 int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     long long position;
     if (argc != 4) return redis_WrongArity(ctx);
@@ -368,7 +388,7 @@ int bf_loadchunk(redis_ctx *ctx, redis_string **argv, int argc) {
     if (key_is_wrong(&key, FAMILY_BF))
         redis_ReplyWithError(ctx, WRONG_TYPE);
     else if (key.value != NULL)
-        redis_ReplyWithError(ctx, "ERR received bad data"); /* a live filter is never overwritten */
+        reply_not_loaded(ctx, key.value, position, word_key(argv[3]).bytes);
     else if (position < 1)
         redis_ReplyWithError(ctx, "ERR not found");
     else

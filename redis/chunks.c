@@ -134,10 +134,10 @@ static staged_load *stage_take(void) {
 
 static load_result stage_begin(key_handle *key, unsigned family, const char *bytes, size_t n) {
     piece_front header;
-    if (n != FRONT_BYTES || !front_read(bytes, n, &header) || header.offset != 0)
-        return LOAD_BAD_HEADER;
+    if (n != FRONT_BYTES) return LOAD_BAD_HEADER;
+    if (!front_read(bytes, n, &header) || header.offset != 0) return LOAD_BAD_CONTENT;
     if (header.total < VALUE_HEADER_BYTES || header.total > type_max_encoded_bytes())
-        return LOAD_BAD_LENGTH;
+        return LOAD_BAD_CONTENT;
     staged_load *const old = stage_find(key);
     staged_load *const one = old != NULL ? old : stage_take();
     tamis_key const    name = word_key(key->name);
@@ -213,9 +213,9 @@ const char *chunks_error(unsigned family, load_result result) {
     if (result == LOAD_NO_STAGE) return "ERR not found";
     if (result == LOAD_NO_MEMORY) return "ERR Insufficient memory";
     if (family != FAMILY_CF) return "ERR received bad data";
-    return result == LOAD_BAD_HEADER   ? "Invalid header"
-           : result == LOAD_BAD_LENGTH ? "Couldn't create filter!"
-                                       : "Couldn't load chunk!";
+    return result == LOAD_BAD_HEADER    ? "Invalid header"
+           : result == LOAD_BAD_CONTENT ? "Couldn't create filter!"
+                                        : "Couldn't load chunk!";
 }
 
 /* A piece. LOAD_REPLIED: it was the last one, and the reply is given, or will be. */

@@ -25,12 +25,12 @@ dump_result chunks_dump(tamis_value *value, long long position, byte_buffer *ret
 
 typedef enum load_result {
     LOAD_OK,
-    LOAD_REPLIED,    /* the last piece: the reply is given when the value is decoded */
-    LOAD_BAD_HEADER, /* of the first piece */
-    LOAD_BAD_LENGTH, /* of the whole value: too large, or none */
-    LOAD_REFUSED,    /* the value is damaged, or the key exists by now */
-    LOAD_BAD_PIECE,  /* not the next one of this load */
-    LOAD_NO_STAGE,   /* no load of this key has begun */
+    LOAD_REPLIED,     /* the last piece: the reply is given when the value is decoded */
+    LOAD_BAD_HEADER,  /* not as long as a header */
+    LOAD_BAD_CONTENT, /* of the header: not ours, or of a value that is too large */
+    LOAD_REFUSED,     /* the value is damaged, or the key exists by now */
+    LOAD_BAD_PIECE,   /* not the next one of this load */
+    LOAD_NO_STAGE,    /* no load of this key has begun */
     LOAD_NO_MEMORY
 } load_result;
 

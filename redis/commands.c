@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "native.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------ arguments */
@@ -274,6 +275,23 @@ static bool has_like(const char *name) {
     return strcmp(name, "tamis.reserve") == 0 || strcmp(name, "tamis.state.reserve") == 0;
 }
 
+/* A server derives the categories of its own commands from their flags, those of a module's not:
+ * without this, rules as `-@write` would not concern us. */
+static void categorise(redis_command *made, const command_row *command) {
+    char              text[48];
+    bool const        is_fast = strstr(command->flags, "fast") != NULL;
+    char const        letter = command->name[0];
+    const char *const own = redis_AddACLCategory == NULL ? ""
+                            : letter == 'b'              ? " bloom"
+                            : letter == 'c'              ? " cuckoo"
+                                                         : " tamis";
+    if (redis_SetCommandACLCategories == NULL) return;
+    (void)snprintf(text, sizeof text, "%s %s%s",
+                   strncmp(command->flags, "write", 5) == 0 ? "write" : "read",
+                   is_fast ? "fast" : "slow", own);
+    (void)redis_SetCommandACLCategories(made, text);
+}
+
 static bool describe(redis_ctx *ctx, const command_row *command) {
     static const redis_info_version version = { 1, sizeof(redis_history), sizeof(redis_key_spec),
                                                 sizeof(redis_arg) };
@@ -299,12 +317,7 @@ static bool describe(redis_ctx *ctx, const command_row *command) {
                                       .args = command->args };
     redis_command *const     made = redis_GetCommand(ctx, command->name);
     if (made == NULL || redis_SetCommandInfo(made, &info) != REDIS_OK) return false;
-    if (redis_SetCommandACLCategories != NULL && redis_AddACLCategory != NULL) {
-        char const letter = command->name[0];
-        (void)redis_SetCommandACLCategories(made, letter == 'b'   ? "bloom"
-                                                  : letter == 'c' ? "cuckoo"
-                                                                  : "tamis");
-    }
+    categorise(made, command);
     return true;
 }
 

@@ -165,8 +165,17 @@ static int set_rate(const char *name, redis_string *text, void *data, redis_stri
     return REDIS_OK;
 }
 
-static int register_one(redis_ctx *ctx, const setting_row *one, unsigned flags) {
-    char text[32];
+/* From Redis 8 on, the names that clients know from elsewhere have no prefix. */
+static unsigned flags_of(const setting_row *one) {
+    bool const is_8 = !redis_is_valkey && redis_GetServerVersion != NULL &&
+                      redis_GetServerVersion() >= 0x00080000;
+    bool const is_shared = strncmp(one->name, "bf-", 3) == 0 || strncmp(one->name, "cf-", 3) == 0;
+    return is_8 && is_shared ? REDIS_CONFIG_UNPREFIXED : 0;
+}
+
+static int register_one(redis_ctx *ctx, const setting_row *one) {
+    unsigned const flags = flags_of(one);
+    char           text[32];
     if (one->number != NULL)
         return redis_RegisterNumericConfig(ctx, one->name, *one->number, flags, one->least,
                                            one->most, get_number, set_number, NULL, one->number);
@@ -179,11 +188,8 @@ bool settings_register(redis_ctx *ctx) {
     if (redis_RegisterNumericConfig == NULL || redis_RegisterStringConfig == NULL ||
         redis_LoadConfigs == NULL)
         return true;
-    bool const is_8 = !redis_is_valkey && redis_GetServerVersion != NULL &&
-                      redis_GetServerVersion() >= 0x00080000;
-    unsigned const flags = is_8 ? REDIS_CONFIG_UNPREFIXED : 0;
     for (size_t i = 0; i < sizeof arguments / sizeof arguments[0]; i++) {
-        if (register_one(ctx, &arguments[i], flags) == REDIS_OK) continue;
+        if (register_one(ctx, &arguments[i]) == REDIS_OK) continue;
         redis_Log(ctx, "warning", "tamis: the server refused the setting %s", arguments[i].name);
         return false;
     }

@@ -198,6 +198,20 @@ def test_dump_and_load_refuse(r):
     assert r("EXISTS", "n") == 0
 
 
+def test_a_filter_that_is_there_is_not_overwritten(r):
+    """The texts say where the piece would have gone, as clients know them."""
+    r("BF.ADD", "k", "a")
+    digest = r("DEBUG", "DIGEST-VALUE", "k")
+    bad = Error("ERR received bad data")
+    nowhere = Error("ERR invalid offset - no link found")
+    for position, data, reply in ((0, "x", bad), (-1, "x", bad), (1, "xx", bad), (2, "x", bad), (2, "", "OK"),
+                                  (1, "x", nowhere), (1 << 40, "x", nowhere), (1 << 40, "", nowhere),
+                                  (1 + (1 << 20), b"x" * (1 << 20),
+                                   Error("ERR invalid chunk - Too big for current filter"))):
+        assert r("BF.LOADCHUNK", "k", position, data) == reply, (position, len(data))
+    assert r("DEBUG", "DIGEST-VALUE", "k") == digest
+
+
 def test_a_filter_that_changes_breaks_a_dump(r):
     r("BF.ADD", "k", "a")
     header = r("BF.SCANDUMP", "k", 0)

@@ -206,6 +206,7 @@ def test_load_refuses(r):
     assert r("CF.LOADCHUNK", "n", 0, "x") == Error("Invalid position")
     assert r("CF.LOADCHUNK", "n", "x", "x") == Error("Invalid position")
     assert r("CF.LOADCHUNK", "n", 1, "x") == Error("Invalid header")
+    assert r("CF.LOADCHUNK", "n", 1, "x" * 40) == Error("Couldn't create filter!")  # as long as a header
     assert r("CF.LOADCHUNK", "n", 2, "x") == Error("ERR not found")
     assert r("CF.LOADCHUNK", "n", -2, "x") == Error("ERR not found")
     assert r("CF.LOADCHUNK", "n", *r("CF.SCANDUMP", "k", 0)) == "OK"

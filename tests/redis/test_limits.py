@@ -1,8 +1,9 @@
 """Memory that ends, limits, arguments of the module."""
+import contextlib
 import subprocess
 
 import pytest
-from server import MODULE, PROGRAM, Error, Server, free_port, sanitizer_environment, until
+from server import MODULE, PROGRAM, Error, Server, Wire, free_port, sanitizer_environment, until
 
 
 def test_maxmemory_refuses_writes_and_keeps_what_is_there():
@@ -91,32 +92,87 @@ def test_seeds_are_random_unless_they_are_fixed(r):
         wire.close()
 
 
-def test_config_get_and_set(server):
+class Config:
+    """CONFIG of one server. Where it lets modules do without a prefix, names of BF and CF have none."""
+
+    def __init__(self, wire):
+        self.wire = wire
+        self.prefix = "" if wire("CONFIG", "GET", "bf-error-rate") else "tamis."
+
+    def name(self, setting):
+        return (self.prefix if setting[:3] in ("bf-", "cf-") else "tamis.") + setting
+
+    def get(self, setting):
+        name, value = self.wire("CONFIG", "GET", self.name(setting))
+        assert name == self.name(setting).encode()
+        return value
+
+    def set(self, setting, value):
+        return self.wire("CONFIG", "SET", self.name(setting), value)
+
+
+def test_config_get_and_set():
     with Server(module_args=["bf-initial-size", 300]) as own:
         r = own.wire()
-        names = r("CONFIG", "GET", "tamis.*")[0::2]
-        assert len(names) == 14 and b"tamis.bf-error-rate" in names
-        assert r("CONFIG", "GET", "tamis.bf-initial-size") == [b"tamis.bf-initial-size", b"300"]
-        assert r("CONFIG", "SET", "tamis.bf-initial-size", 700) == "OK"
-        assert r("CONFIG", "SET", "tamis.bf-error-rate", "0.002") == "OK"
-        assert r("CONFIG", "GET", "tamis.bf-error-rate")[1] == b"0.002"
+        config = Config(r)
+        settings = ("bf-error-rate", "bf-initial-size", "bf-expansion-factor", "cf-error-rate", "cf-initial-size",
+                    "cf-bucket-size", "cf-max-iterations", "cf-expansion-factor", "cf-max-expansions", "cf-count-to",
+                    "headroom", "max-key-bytes", "fixed-seed", "stage-seconds")
+        assert all(config.get(name) for name in settings)
+        assert config.get("bf-initial-size") == b"300"
+        assert config.set("bf-initial-size", 700) == "OK"
+        assert config.set("bf-error-rate", "0.002") == "OK"
+        assert config.get("bf-error-rate") == b"0.002"
         r("BF.ADD", "k", "x")
         assert r("BF.INFO", "k", "CAPACITY") == [700]
         for name, value in (("bf-initial-size", 0), ("bf-error-rate", 1), ("bf-error-rate", "x"), ("headroom", 99),
                             ("cf-bucket-size", 255 * 3), ("cf-initial-size", 3)):
-            assert isinstance(r("CONFIG", "SET", "tamis." + name, value), Error), name
-        assert r("CONFIG", "SET", "tamis.cf-initial-size", 8) == "OK"
-        said = r("CONFIG", "SET", "tamis.cf-bucket-size", 5)
-        assert said.endswith("Value for `cf-bucket-size` must be in the range [1, 4]")
-        assert r("CONFIG", "SET", "tamis.cf-bucket-size", 4) == "OK"
-        said = r("CONFIG", "SET", "tamis.cf-initial-size", 7)
+            assert isinstance(config.set(name, value), Error), name
+        assert config.set("cf-initial-size", 8) == "OK"
+        assert config.set("cf-bucket-size", 5).endswith("Value for `cf-bucket-size` must be in the range [1, 4]")
+        assert config.set("cf-bucket-size", 4) == "OK"
+        said = config.set("cf-initial-size", 7)
         assert said.endswith("Value for `cf-initial-size` must be in the range [8, 1073741824]")
-        assert r("CONFIG", "SET", "tamis.cf-bucket-size", 2) == "OK"
-        said = r("CONFIG", "SET", "tamis.bf-error-rate", 1)
+        assert config.set("cf-bucket-size", 2) == "OK"
+        said = config.set("bf-error-rate", 1)
         assert said.endswith("Value for `bf-error-rate` must be in the range (0.000000, 1.000000)")
-        assert r("CONFIG", "SET", "tamis.bf-error-rate", "x").endswith("Invalid value for `bf-error-rate`")
-        assert r("CONFIG", "GET", "tamis.cf-bucket-size")[1] == b"2"
+        assert config.set("bf-error-rate", "x").endswith("Invalid value for `bf-error-rate`")
+        assert config.get("cf-bucket-size") == b"2"
         r.close()
+
+
+def answers(port):
+    try:
+        wire = Wire(port)
+        reply = wire("PING")
+        wire.close()
+        return reply == "PONG"
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def server_with_file(path):
+    port = free_port()
+    process = subprocess.Popen([PROGRAM, str(path), "--port", str(port), "--dir", str(path.parent)],
+                               stdout=subprocess.DEVNULL, env=sanitizer_environment())
+    try:
+        until(lambda: answers(port))
+        yield Wire(port)
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def test_config_in_the_file_of_the_server(tmp_path):
+    """What CONFIG REWRITE writes is read again at the next start."""
+    path = tmp_path / "redis.conf"
+    path.write_text(f'loadmodule {MODULE}\nsave ""\n')
+    with server_with_file(path) as r:
+        assert Config(r).set("bf-initial-size", 700) == "OK" and Config(r).set("headroom", 3) == "OK"
+        assert r("CONFIG", "REWRITE") == "OK"
+    with server_with_file(path) as r:
+        assert Config(r).get("bf-initial-size") == b"700" and Config(r).get("headroom") == b"3"
 
 
 @pytest.mark.slow

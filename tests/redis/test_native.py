@@ -237,21 +237,46 @@ def test_command_docs_and_key_specs(r):
         docs = r("COMMAND", "DOCS", name)[1]
         facts = dict(zip(docs[0::2], docs[1::2]))
         assert facts[b"summary"] and facts[b"complexity"] and facts[b"since"] and facts[b"arguments"], name
-    row = r("COMMAND", "INFO", "bf.add")[0]
-    assert row[1] == 3 and row[3:6] == [1, 1, 1] and set(row[2]) >= {"write", "denyoom"}
-    row = r("COMMAND", "INFO", "cf.del")[0]
-    assert set(row[2]) >= {"write", "fast"} and "denyoom" not in row[2]
-    row = r("COMMAND", "INFO", "bf.exists")[0]
-    assert set(row[2]) >= {"readonly", "fast"}
     assert r("COMMAND", "GETKEYS", "TAMIS.RESERVE", "a", "LIKE", "b") == [b"a", b"b"]
     assert r("COMMAND", "GETKEYS", "TAMIS.MERGE", "a", "b") == [b"a", b"b"]
     assert r("COMMAND", "GETKEYS", "CF.INSERT", "a", "ITEMS", "b") == [b"a"]
     arities = {"bf.reserve": -4, "bf.add": 3, "bf.exists": 3, "bf.madd": -3, "bf.mexists": -3, "bf.insert": -4,
                "bf.info": -2, "bf.card": 2, "bf.scandump": 3, "bf.loadchunk": 4, "bf.debug": 2, "cf.reserve": -3,
                "cf.add": 3, "cf.addnx": 3, "cf.exists": 3, "cf.del": 3, "cf.count": 3, "cf.mexists": -3,
-               "cf.insert": -4, "cf.insertnx": -4, "cf.info": 2, "cf.scandump": 3, "cf.loadchunk": 4}
+               "cf.insert": -4, "cf.insertnx": -4, "cf.info": 2, "cf.scandump": 3, "cf.loadchunk": 4, "cf.compact": 2,
+               "cf.debug": 2}
+    assert set(arities) == {name.decode() for name in names if not name.startswith(b"tamis.")}
     for name, arity in arities.items():
-        assert r("COMMAND", "INFO", name)[0][1] == arity, name
+        row = r("COMMAND", "INFO", name)[0]
+        assert row[1] == arity and row[3:6] == [1, 1, 1], name
+        assert set(row[2]) - {"module"} == flags_of(name), name
+
+
+def flags_of(name):
+    """Of BF and CF commands; cf.compact is called readonly elsewhere, too."""
+    if name.split(".")[1] in ("reserve", "add", "addnx", "madd", "insert", "insertnx", "loadchunk"):
+        return {"write", "denyoom"}
+    return {"write", "fast"} if name == "cf.del" else {"readonly", "fast"}
+
+
+def test_acl_categories(server, r):
+    """Rules of users hold for our commands, where the server lets modules say so."""
+    if "no RedisModule_SetCommandACLCategories" in server.log():
+        assert r("COMMAND", "INFO", "bf.add")[0][6] == []
+        return
+    for name in r("COMMAND", "LIST", "FILTERBY", "MODULE", "tamis"):
+        flags, categories = r("COMMAND", "INFO", name)[0][2:7:4]
+        assert ("@write" if "write" in flags else "@read") in categories, name
+        assert ("@fast" if "fast" in flags else "@slow") in categories, name
+        own = {b"b": "@bloom", b"c": "@cuckoo", b"t": "@tamis"}[name[:1]]
+        assert own in categories or "no RedisModule_AddACLCategory" in server.log(), name
+    r("ACL", "SETUSER", "reader", "on", "nopass", "~*", "-@all", "+@read")
+    reader = server.wire()
+    assert reader("AUTH", "reader", "any") == "OK"
+    assert reader("BF.EXISTS", "k", "a") == 0
+    assert reader("BF.ADD", "k", "a").startswith("NOPERM")
+    reader.close()
+    r("ACL", "DELUSER", "reader")
 
 
 def test_unload_is_refused(r):
