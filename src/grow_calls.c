@@ -44,6 +44,23 @@ static tamis_status grow_add_copies(tamis_table *table, uint64_t hash, uint64_t 
     }
 }
 
+/* A key that is not new changes nothing, and pays for nothing. */
+static tamis_status grow_add_new(tamis_table *table, uint64_t hash, bool *ret_is_new) {
+    tamis_set *const     set = grow_handle(table);
+    struct growth *const growth = set->growth;
+    for (;;) {
+        tamis_status const status =
+            hash < growth->boundary ? growth->next_calls->add_new(&growth->next, hash, ret_is_new)
+                                    : growth->table_calls->add_new(table, hash, ret_is_new);
+        if (__builtin_expect(status == TAMIS_OK, 1)) {
+            if (*ret_is_new) tamis_grow_pay(set, 1);
+            return status;
+        }
+        growth->refusal = tamis_grow_make_room(set);
+        if (growth->refusal != TAMIS_OK) return growth->refusal;
+    }
+}
+
 static tamis_status grow_add(tamis_table *table, uint64_t hash) {
     return grow_add_copies(table, hash, 1);
 }
@@ -89,6 +106,7 @@ void tamis_grow_choose_calls(tamis_set *set) {
     const tamis_kind *const own = growth->table_calls;
     growth->calm = *own;
     growth->calm.add = grow_add;
+    growth->calm.add_new = own->add_new != NULL ? grow_add_new : NULL;
     growth->calm.add_id = NULL;
     growth->calm.add_copies = grow_add_copies;
     growth->calm.add_chunk = own->add_chunk != NULL ? grow_add_chunk : NULL;

@@ -254,9 +254,12 @@ struct tamis_kind {
     /* TAMIS_OK; or _ABSENT or _SATURATED (more copies than can be counted), and nothing changed. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
-    /* Optional, for speed: the same for an id, which is hashed by hash_id(&table->ids, id). In sets
-     * that hash ids in this way, the public functions jump directly to these. So these functions
-     * count their refusals themselves: _FULL in table->refused_adds, _ABSENT in refused_removes. */
+    /* Optional, for speed: add a key unless `has` would say yes, with one look at its place. */
+    tamis_status (*add_new)(tamis_table *table, uint64_t hash, bool *ret_is_new);
+    /* Optional, for speed: has, add and remove for an id, which is hashed by
+     * hash_id(&table->ids, id). In sets that hash ids in this way, the public functions jump
+     * directly to these. So these functions count their refusals themselves: _FULL in
+     * table->refused_adds, _ABSENT in refused_removes. */
     bool (*has_id)(const tamis_table *table, uint64_t id);
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);

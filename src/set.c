@@ -94,8 +94,13 @@ static tamis_status add_if_new(tamis_set *set, uint64_t hash, bool *ret_is_new) 
         handle_note(set, shared == TAMIS_ERR_FULL, 0, 0);
         return shared;
     }
-    bool const         is_new = !set->calls->has(&set->table, hash);
-    tamis_status const status = is_new ? add_one(set, hash) : TAMIS_OK;
+    bool         is_new = set->calls->add_new == NULL && !set->calls->has(&set->table, hash);
+    tamis_status status = TAMIS_OK;
+    if (set->calls->add_new != NULL)
+        status = set->calls->add_new(&set->table, hash, &is_new);
+    else if (is_new)
+        status = set->calls->add(&set->table, hash);
+    handle_note(set, status == TAMIS_ERR_FULL, 0, 0);
     if (status == TAMIS_OK) *ret_is_new = is_new;
     return status;
 }

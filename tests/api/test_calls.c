@@ -1,6 +1,7 @@
 /* test_calls.c - calls that say more than one add or lookup: copies, test-and-add, hashes that
  * several sets share, facts without reading the body, planning under a limit of memory.
  */
+#include "buffer.h"
 #include "make.h"
 
 #include <fcntl.h>
@@ -155,6 +156,35 @@ static void add_new_tells_what_was_new(void **state) {
         assert_true(n_new <= 500 && n_new > 450); /* some are taken for present by chance */
         tamis_free(single);
         tamis_free(batch);
+    }
+}
+
+/* The same file as from a lookup and, after a no, an add; in sets with copies, too. */
+static void add_new_is_a_lookup_and_an_add(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        unsigned const   abilities = can(kind, TAMIS_CAN_COUNT) ? TAMIS_CAN_COUNT : 0;
+        tamis_set *const both = made(kind, abilities), *const apart = made(kind, abilities);
+        buffer files[2] = { { NULL, 0 }, { NULL, 0 } };
+        bool   is_new;
+        for (uint64_t id = 0; id < CAPACITY; id++) {
+            if (id % 3 == 0) {
+                assert_int_equal(tamis_add_id(both, id / 2), TAMIS_OK);
+                assert_int_equal(tamis_add_id(apart, id / 2), TAMIS_OK);
+            }
+            assert_int_equal(tamis_add_new_id(both, id, &is_new), TAMIS_OK);
+            assert_true(is_new == !tamis_has_id(apart, id));
+            if (is_new) assert_int_equal(tamis_add_id(apart, id), TAMIS_OK);
+        }
+        assert_int_equal(tamis_write(both, buffer_write, &files[0]), TAMIS_OK);
+        assert_int_equal(tamis_write(apart, buffer_write, &files[1]), TAMIS_OK);
+        assert_int_equal(files[0].n, files[1].n);
+        assert_memory_equal(files[0].bytes, files[1].bytes, files[0].n);
+        free(files[0].bytes);
+        free(files[1].bytes);
+        tamis_free(both);
+        tamis_free(apart);
     }
 }
 
@@ -533,6 +563,7 @@ int main(void) {
         cmocka_unit_test(copies_that_do_not_fit_change_nothing),
         cmocka_unit_test(removals_of_saturated_keys_are_told_apart),
         cmocka_unit_test(add_new_tells_what_was_new),
+        cmocka_unit_test(add_new_is_a_lookup_and_an_add),
         cmocka_unit_test(add_new_takes_keys_as_bytes),
         cmocka_unit_test(add_new_takes_hashes),
         cmocka_unit_test(sets_that_share_a_seed_share_hashes),

@@ -106,12 +106,22 @@ static STRIPE_READER bool bloom_has_scattered(const tamis_table *table, uint64_t
 }
 
 /* An add that marks nothing new is not counted: the filter cannot tell that key from one it has. */
-static tamis_status bloom_add_scattered(tamis_table *table, uint64_t hash) {
+TAMIS_INLINE unsigned bloom_mark_scattered(tamis_table *table, uint64_t hash) {
     unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
     uint64_t const m = table->geometry[BLOOM_BITS];
     unsigned       is_new = 0;
     for (unsigned i = 0; i < k; i++) is_new |= bloom_mark(table, probes_place(hash, i, m));
     table->keys += is_new;
+    return is_new;
+}
+
+static tamis_status bloom_add_scattered(tamis_table *table, uint64_t hash) {
+    (void)bloom_mark_scattered(table, hash);
+    return TAMIS_OK;
+}
+
+static tamis_status bloom_add_new_scattered(tamis_table *table, uint64_t hash, bool *ret_is_new) {
+    *ret_is_new = bloom_mark_scattered(table, hash) != 0;
     return TAMIS_OK;
 }
 
@@ -220,6 +230,7 @@ BLOOM_BLOCKED_FORM(blocked_16, 16)
 static const tamis_kind bloom_form_scattered = {
     .has = bloom_has_scattered,
     .add = bloom_add_scattered,
+    .add_new = bloom_add_new_scattered,
     .has_chunk = bloom_has_chunk_scattered,
     .add_chunk = bloom_add_chunk_scattered,
 };

@@ -168,6 +168,18 @@ static tamis_status rank_add(tamis_table *table, uint64_t hash) {
     return rank_add_at(table, &place);
 }
 
+static tamis_status rank_add_new(tamis_table *table, uint64_t hash, bool *ret_is_new) {
+    chains_place const place = rank_find(table, hash);
+    copies_trail const trail = copies_follow(rank_view(table), &place);
+    *ret_is_new = trail.cells == 0;
+    if (trail.cells != 0) return TAMIS_OK;
+    if (!chains_append(rank_view(table), &place, &trail.end, place.remainder))
+        return TAMIS_ERR_FULL;
+    table->entries += rank_has_counters(table);
+    table->keys++;
+    return TAMIS_OK;
+}
+
 static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(rank_view(table), &place);
@@ -457,6 +469,7 @@ KIND_EXPORT(rank) = {
     .add = rank_add,
     .remove = rank_remove,
     .count = rank_count,
+    .add_new = rank_add_new,
     .add_copies = rank_add_copies,
     .has_chunk = rank_has_chunk,
     .count_chunk = rank_count_chunk,
