@@ -80,38 +80,45 @@ int bf_reserve(redis_ctx *ctx, redis_string **argv, int argc) {
 
 /* ------------------------------------------------------------------ adding */
 
-/* False: the filter is full, and the array ends here. */
-static bool reply_added(redis_ctx *ctx, const tamis_value *value, item_outcome done) {
-    bool const is_full = done == REFUSED_FULL && value->expansion == 0;
+static void reply_added(redis_ctx *ctx, item_outcome done, bool is_fixed) {
     if (done == DONE_NEW || done == DONE_AGAIN)
         redis_ReplyWithBool(ctx, done == DONE_NEW);
     else
-        redis_ReplyWithError(ctx, is_full ? "ERR non scaling filter is full"
-                                          : "ERR problem inserting into filter");
-    return !is_full;
+        redis_ReplyWithError(ctx, done == REFUSED_FULL && is_fixed
+                                      ? "ERR non scaling filter is full"
+                                      : "ERR problem inserting into filter");
 }
 
-/* Add items to a key that is there. With `is_array` the reply is an array. */
+/* Add items to a key that is there. With `is_array` the reply is an array, which ends when a filter
+ * of a fixed size is full. */
 static void add_items(key_handle *key, redis_string **items, int n, bool is_array) {
-    item_batch batch = { .key = key, .items = items, .n = (size_t)n, .is_new_only = true };
-    size_t     i = 0;
-    bool       goes_on = true;
+    item_batch batch;
+    size_t     i = 0, done = 1;
+    batch_begin(&batch, key, items, (size_t)n);
     batch.command = "BF.MADD";
+    batch.is_new_only = true;
+    batch.ends_when_full = key->value->expansion == 0;
     if (is_array) redis_ReplyWithArray(key->ctx, REDIS_POSTPONED_LENGTH);
-    while (goes_on && i < batch.n) {
-        goes_on = reply_added(key->ctx, key->value, batch_add(&batch, i));
-        i++;
+    for (bool is_full = false; i < batch.n && !is_full; i += done) {
+        done = batch_add(&batch, i);
+        for (size_t k = 0; k < done; k++)
+            reply_added(key->ctx, batch.outcomes[k], batch.ends_when_full);
+        is_full = batch.ends_when_full && batch.outcomes[done - 1] == REFUSED_FULL;
     }
     if (is_array) redis_ReplySetArrayLength(key->ctx, (long)i);
     batch_end(&batch, i);
     if (batch.has_changed) key_notify(key, "bf.add");
 }
 
+static __attribute__((noinline)) bool make_filter(key_handle *key, const wanted_filter *wish) {
+    value_recipe recipe = recipe_of(wish);
+    return filter_make_sure(key, &recipe, wish->is_creating, &texts, wish->handler);
+}
+
 static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish,
                        bool is_array) {
-    key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    value_recipe recipe = recipe_of(wish);
-    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts, wish->handler))
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    if (key_family(&key, FAMILY_BF) != NULL || make_filter(&key, wish))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, is_array);
     key_close(&key);
     return REDIS_OK;

@@ -113,28 +113,35 @@ static void reply_added_in_array(redis_ctx *ctx, item_outcome done, bool is_new_
 }
 
 static void add_items(key_handle *key, redis_string **items, int n, const wanted_filter *wish) {
-    item_batch batch = {
-        .key = key, .items = items, .n = (size_t)n, .is_new_only = wish->is_new_only
-    };
+    item_batch batch;
+    batch_begin(&batch, key, items, (size_t)n);
+    batch.is_new_only = wish->is_new_only;
     batch.command = wish->is_new_only ? "CF.INSERTNX" : "CF.INSERT";
     batch.word = "ITEMS";
     if (wish->is_array) redis_ReplyWithArray(key->ctx, n);
-    for (size_t i = 0; i < batch.n; i++) {
-        item_outcome done = batch_add(&batch, i);
-        if (done == DONE_AGAIN && !wish->is_new_only) done = DONE_NEW; /* a copy was stored */
-        if (wish->is_array)
-            reply_added_in_array(key->ctx, done, wish->is_new_only);
-        else
-            reply_added_one(key->ctx, done);
+    for (size_t i = 0, done; i < batch.n; i += done) {
+        done = batch_add(&batch, i);
+        for (size_t k = 0; k < done; k++) {
+            item_outcome one = batch.outcomes[k];
+            if (one == DONE_AGAIN && !wish->is_new_only) one = DONE_NEW; /* a copy was stored */
+            if (wish->is_array)
+                reply_added_in_array(key->ctx, one, wish->is_new_only);
+            else
+                reply_added_one(key->ctx, one);
+        }
     }
     batch_end(&batch, batch.n);
     if (batch.has_changed) key_notify(key, "cf.add");
 }
 
-static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish) {
-    key_handle   key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+static __attribute__((noinline)) bool make_filter(key_handle *key, const wanted_filter *wish) {
     value_recipe recipe = recipe_of(wish);
-    if (filter_make_sure(&key, &recipe, wish->is_creating, &texts, wish->handler))
+    return filter_make_sure(key, &recipe, wish->is_creating, &texts, wish->handler);
+}
+
+static int add_command(redis_ctx *ctx, redis_string **argv, int argc, const wanted_filter *wish) {
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    if (key_family(&key, FAMILY_CF) != NULL || make_filter(&key, wish))
         add_items(&key, argv + wish->first_item, argc - wish->first_item, wish);
     key_close(&key);
     return REDIS_OK;

@@ -67,33 +67,30 @@ static item_outcome open_part(item_batch *batch, size_t i) {
     return DONE_NEW;
 }
 
-/* New items of a BF key with one part that has room for all of them go in together. Returns how
- * many did; what is refused (no memory to grow) is tried again one by one, and then reported. */
+/* All items of the command have room in the only part: then no part opens on the way, so that a
+ * replica makes the same rounds of the same command, and items of a round may go in together: first
+ * those that are new, then copies of others. Returns how many items are done; where the set refuses
+ * one, it is tried again alone, and reported. */
 static size_t add_together(item_batch *batch, size_t i, size_t n) {
     tamis_value *const value = batch->key->value;
-    tamis_key          keys[ITEMS_AT_ONCE];
-    size_t             done = 0;
-    if (n == 1 || value->family != FAMILY_BF || !value_has_room(value, n)) return 0;
-    for (size_t k = 0; k < n; k++) keys[k] = word_key(batch->items[i + k]);
-    tamis_status const status =
-        tamis_add_new_batch(value->parts[0].set, keys, n, batch->is_new, &done);
-    for (size_t k = 0; k < done; k++) value_count_print(value, batch->is_new[k]);
-    return status == TAMIS_OK ? n : done;
-}
-
-static void prepare(item_batch *batch, size_t i) {
-    size_t const rest = batch->n - i, n = rest < ITEMS_AT_ONCE ? rest : ITEMS_AT_ONCE;
-    batch->n_done = batch->is_new_only ? add_together(batch, i, n) : 0;
-    if (batch->n_done == n) return;
-    for (size_t k = 0; k < n; k++)
-        batch->hashes[k] = value_hash(batch->key->value, word_key(batch->items[i + k]));
-    if (n > 1) value_fetch(batch->key->value, batch->hashes, n);
+    bool               is_new[ITEMS_AT_ONCE];
+    size_t             done = 0, n_new = 0;
+    if (n == 1 || !value_has_room(value, batch->n - i)) return 0;
+    (void)!tamis_add_new_hash_batch(value->parts[0].set, batch->hashes, n, is_new, &done);
+    for (size_t k = 0; k < done; k++) {
+        batch->outcomes[k] = is_new[k] ? DONE_NEW : DONE_AGAIN;
+        n_new += is_new[k];
+    }
+    value_count_prints(value, n_new);
+    for (size_t k = 0; k < done && n_new != done && !batch->is_new_only; k++) {
+        if (!is_new[k]) batch->outcomes[k] = value_add_copy(value, batch->hashes[k]);
+    }
+    return done;
 }
 
 /* One item that was not added together with others. */
-static item_outcome add_alone(item_batch *batch, size_t i) {
+static item_outcome add_alone(item_batch *batch, size_t i, uint64_t hash) {
     tamis_value *const value = batch->key->value;
-    uint64_t const     hash = batch->hashes[i % ITEMS_AT_ONCE];
     item_outcome done = batch->is_new_only ? value_add_new(value, hash) : value_add(value, hash);
     if (done == REFUSED_FULL && value->expansion != 0) {
         done = open_part(batch, i);
@@ -102,13 +99,33 @@ static item_outcome add_alone(item_batch *batch, size_t i) {
     return done;
 }
 
-item_outcome batch_add(item_batch *batch, size_t i) {
-    if (i % ITEMS_AT_ONCE == 0) prepare(batch, i);
-    size_t const       k = i % ITEMS_AT_ONCE;
-    item_outcome const done = k >= batch->n_done ? add_alone(batch, i)
-                              : batch->is_new[k] ? DONE_NEW
-                                                 : DONE_AGAIN;
-    if (done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only)) batch->has_changed = true;
+void batch_begin(item_batch *batch, key_handle *key, redis_string **items, size_t n) {
+    batch->key = key;
+    batch->items = items;
+    batch->n = n;
+    batch->told = 0;
+    batch->word = NULL;
+    batch->is_new_only = batch->ends_when_full = batch->has_changed = false;
+}
+
+/* Has the item changed anything? */
+static bool is_change(const item_batch *batch, item_outcome done) {
+    return done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only);
+}
+
+size_t batch_add(item_batch *batch, size_t i) {
+    tamis_value *const value = batch->key->value;
+    size_t const       rest = batch->n - i, n = rest < ITEMS_AT_ONCE ? rest : ITEMS_AT_ONCE;
+    for (size_t k = 0; k < n; k++)
+        batch->hashes[k] = value_hash(value, word_key(batch->items[i + k]));
+    size_t done = add_together(batch, i, n);
+    if (done < n && n > 1) value_fetch(value, batch->hashes + done, n - done);
+    for (bool is_full = false; done < n && !is_full; done++) {
+        batch->outcomes[done] = add_alone(batch, i + done, batch->hashes[done]);
+        is_full = batch->outcomes[done] == REFUSED_FULL && batch->ends_when_full;
+    }
+    for (size_t k = 0; k < done && !batch->has_changed; k++)
+        batch->has_changed = is_change(batch, batch->outcomes[k]);
     return done;
 }
 

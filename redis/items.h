@@ -14,14 +14,17 @@ typedef struct item_batch {
     size_t         n, told;
     const char    *command; /* for items that are told by themselves */
     const char    *word;    /* in front of them, or NULL */
-    bool           is_new_only, has_changed;
+    bool           is_new_only, ends_when_full, has_changed;
     uint64_t       hashes[ITEMS_AT_ONCE];
-    bool           is_new[ITEMS_AT_ONCE];
-    size_t         n_done; /* items of this round that went in together; is_new tells the rest */
+    item_outcome   outcomes[ITEMS_AT_ONCE]; /* of the items of the last round */
 } item_batch;
 
-/* Add item i; call it with i = 0, 1, ... */
-item_outcome batch_add(item_batch *batch, size_t i);
+/* Begin with the words of the command still to be set. The two arrays are left as they are. */
+void batch_begin(item_batch *batch, key_handle *key, redis_string **items, size_t n);
+
+/* Add a round of items, from i on. Returns how many outcomes there are: less than a round if
+ * `ends_when_full`, and then the last one is REFUSED_FULL. */
+size_t batch_add(item_batch *batch, size_t i);
 
 /* Tell replicas of the first `done` items, as far as they do not know them. */
 void batch_end(item_batch *batch, size_t done);

@@ -311,7 +311,7 @@ static item_outcome add_print(tamis_value *value, uint64_t hash) {
     value_part *const newest = &value->parts[value->n_parts - 1];
     if (newest->prints >= newest->limit) return REFUSED_FULL;
     item_outcome const done = outcome_of(tamis_add_hash(newest->set, hash), DONE_NEW);
-    value_count_print(value, done == DONE_NEW);
+    value_count_prints(value, done == DONE_NEW);
     return done;
 }
 
@@ -326,12 +326,13 @@ bool value_has_room(const tamis_value *value, size_t n) {
     return value->n_parts == 1 && part->prints <= part->limit && n <= part->limit - part->prints;
 }
 
-void value_count_print(tamis_value *value, bool is_new) {
+void value_count_prints(tamis_value *value, size_t n) {
     value_part *const newest = &value->parts[value->n_parts - 1];
-    newest->prints += is_new;
-    value->items += is_new;
-    value->changes += is_new;
-    if (is_new && newest->prints == newest->plan_at) plan_next_part(value);
+    bool const        was_before = newest->prints < newest->plan_at;
+    newest->prints += n;
+    value->items += n;
+    value->changes += n;
+    if (was_before && newest->prints >= newest->plan_at) plan_next_part(value);
 }
 
 /* In the only part, which has room: a new item needs one look at its place, not two. NOT_THERE: it
@@ -339,17 +340,12 @@ void value_count_print(tamis_value *value, bool is_new) {
 static item_outcome add_if_new(tamis_value *value, uint64_t hash) {
     bool               is_new = false;
     tamis_status const status = tamis_add_new_hash(value->parts[0].set, hash, &is_new);
-    if (status == TAMIS_OK) value_count_print(value, is_new);
+    if (status == TAMIS_OK) value_count_prints(value, is_new);
     return is_new || status != TAMIS_OK ? outcome_of(status, DONE_NEW) : NOT_THERE;
 }
 
-item_outcome value_add(tamis_value *value, uint64_t hash) {
-    bool const         has_room = value_has_room(value, 1);
-    item_outcome const first = has_room ? add_if_new(value, hash) : NOT_THERE;
-    if (first != NOT_THERE) return first;
-    unsigned const i = has_room ? 0 : part_of(value, hash);
-    if (i == NO_PART) return add_print(value, hash);
-    item_outcome const done = outcome_of(tamis_add_hash(value->parts[i].set, hash), DONE_AGAIN);
+static item_outcome add_copy_to(tamis_value *value, unsigned part, uint64_t hash) {
+    item_outcome const done = outcome_of(tamis_add_hash(value->parts[part].set, hash), DONE_AGAIN);
     if (done == DONE_AGAIN) {
         value->items++;
         value->changes++;
@@ -357,7 +353,23 @@ item_outcome value_add(tamis_value *value, uint64_t hash) {
     return done;
 }
 
+item_outcome value_add_copy(tamis_value *value, uint64_t hash) {
+    return add_copy_to(value, 0, hash);
+}
+
+item_outcome value_add(tamis_value *value, uint64_t hash) {
+    bool const         has_room = value_has_room(value, 1);
+    item_outcome const first = has_room ? add_if_new(value, hash) : NOT_THERE;
+    if (first != NOT_THERE) return first;
+    unsigned const i = has_room ? 0 : part_of(value, hash);
+    return i == NO_PART ? add_print(value, hash) : add_copy_to(value, i, hash);
+}
+
 item_outcome value_add_new(tamis_value *value, uint64_t hash) {
+    if (value_has_room(value, 1)) {
+        item_outcome const done = add_if_new(value, hash);
+        return done == NOT_THERE ? DONE_AGAIN : done;
+    }
     return part_of(value, hash) != NO_PART ? DONE_AGAIN : add_print(value, hash);
 }
 

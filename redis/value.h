@@ -140,8 +140,11 @@ item_outcome value_remove(tamis_value *value, uint64_t hash);
 /* Does the key have one part, which takes n new items? */
 bool value_has_room(const tamis_value *value, size_t n);
 
-/* An item was offered to the newest part, and may have been new. */
-void value_count_print(tamis_value *value, bool is_new);
+/* So many new items have gone into the newest part. */
+void value_count_prints(tamis_value *value, size_t n);
+
+/* Add a copy of an item to the only part, which has it. */
+item_outcome value_add_copy(tamis_value *value, uint64_t hash);
 
 /* Begin to load the memory of keys that are handled next. */
 void value_fetch(const tamis_value *value, const uint64_t *hashes, size_t n);
