@@ -221,6 +221,10 @@ static void take_key_file(options *to, const char *text) {
     to->key_file = text;
 }
 
+static void take_tls_name(options *to, const char *text) {
+    to->tls_name = text;
+}
+
 /* ------------------------------------------------------------------ the table */
 
 typedef struct option_entry {
@@ -297,6 +301,9 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_CERT_FILE] = { 0, "cert", "FILE", "show this certificate to servers", take_cert_file },
     [OPTION_KEY_FILE] = { 0, "key", "FILE", "its key, if it is not in the same file",
                           take_key_file },
+    [OPTION_TLS_NAME] = { 0, "tls-name", "NAME",
+                          "certificates must be for NAME, not for the host; '*': for any name",
+                          take_tls_name },
     [OPTION_NULL] = { '0', "null", NULL, "keys end with a NUL byte, not with a newline",
                       take_null },
     [OPTION_COUNTS] = { 0, "counts", NULL, "each line ends with a tab and a number of copies",

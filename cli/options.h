@@ -42,6 +42,7 @@ typedef enum option_id {
     OPTION_CA_FILE,
     OPTION_CERT_FILE,
     OPTION_KEY_FILE,
+    OPTION_TLS_NAME,
     OPTION_NULL,
     OPTION_COUNTS,
     OPTION_INVERT,
@@ -103,6 +104,7 @@ typedef struct options {
     const char    *user;          /* --user */
     const char    *password_file; /* --password-file: a path */
     const char    *ca_file, *cert_file, *key_file; /* --cacert, --cert, --key: paths */
+    const char    *tls_name;                       /* --tls-name */
     char *const   *operands;
     size_t         n_operands;
 } options;

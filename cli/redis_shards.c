@@ -200,8 +200,9 @@ static void take_login(shards *set, const options *asked) {
             asked->user);
     if (is_given(asked, OPTION_BIT(TLS)))
         set->nodes.tls = tls_open(asked);
-    else if (asked->ca_file != NULL || asked->cert_file != NULL || asked->key_file != NULL)
-        die("--cacert, --cert and --key are for --tls");
+    else if (asked->ca_file != NULL || asked->cert_file != NULL || asked->key_file != NULL ||
+             asked->tls_name != NULL)
+        die("--cacert, --cert, --key and --tls-name are for --tls");
 }
 
 void shards_open(shards *ret_set, const options *asked) {

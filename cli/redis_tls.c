@@ -1,6 +1,7 @@
 /* redis_tls.c - see redis_tls.h. */
 #include "redis_tls.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -8,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +23,9 @@
 #define PUMP_BYTES 65536
 
 struct tls_context {
-    SSL_CTX *ssl;
+    SSL_CTX    *ssl;
+    const char *name;       /* --tls-name, or NULL */
+    char        asked[256]; /* the host of --cluster */
 };
 
 static _Noreturn void die_of_tls(const char *what) {
@@ -30,9 +34,18 @@ static _Noreturn void die_of_tls(const char *what) {
     die("%s: %s", what, text);
 }
 
+/* The host of "HOST:PORT". */
+static void copy_host(const char *address, char *ret_host, size_t bytes) {
+    const char *const colon = strrchr(address, ':');
+    size_t const      n = colon != NULL ? (size_t)(colon - address) : strlen(address);
+    (void)snprintf(ret_host, bytes, "%.*s", (int)(n < bytes ? n : bytes - 1), address);
+}
+
 tls_context *tls_open(const options *asked) {
     tls_context *const context = calloc(1, sizeof *context);
     if (context == NULL) die("not enough memory");
+    context->name = asked->tls_name;
+    copy_host(asked->cluster, context->asked, sizeof context->asked);
     context->ssl = SSL_CTX_new(TLS_client_method());
     if (context->ssl == NULL) die_of_tls("TLS");
     SSL_CTX_set_verify(context->ssl, SSL_VERIFY_PEER, NULL);
@@ -105,8 +118,31 @@ static bool wait_for_line(SSL *ssl, int result, int timeout_ms) {
     return false;
 }
 
-/* The certificate must be signed by somebody whom we trust. Names are not compared: nodes of a
- * cluster are known by their addresses, which certificates seldom have. */
+static bool is_for(X509 *certificate, const char *host) {
+    unsigned char address[sizeof(struct in6_addr)];
+    bool const    is_address =
+        inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+    return is_address ? X509_check_ip_asc(certificate, host, 0) == 1
+                      : X509_check_host(certificate, host, strlen(host), 0, NULL) == 1;
+}
+
+/* Is the certificate for whom we wanted to reach? Else the program ends. */
+static void check_name(const tls_context *context, SSL *ssl, const char *host, int port) {
+    const char *const wanted = context->name;
+    X509 *const       certificate = SSL_get_peer_certificate(ssl);
+    bool const        is_right =
+        certificate != NULL &&
+        (wanted != NULL ? strcmp(wanted, "*") == 0 || is_for(certificate, wanted)
+                        : is_for(certificate, host) || is_for(certificate, context->asked));
+    X509_free(certificate);
+    if (is_right) return;
+    if (wanted != NULL) die("%s:%d: its certificate is not for %s", host, port, wanted);
+    die("%s:%d: its certificate is for another host; if you know its name, write --tls-name NAME, "
+        "or --tls-name '*' for any that is signed",
+        host, port);
+}
+
+/* The certificate must be signed by somebody whom we trust. */
 static bool shake_hands(SSL *ssl, const char *host, int port, int timeout_ms) {
     int result;
     while ((result = SSL_connect(ssl)) != 1) {
@@ -225,8 +261,10 @@ int tls_connect(tls_context *context, const char *host, int port, int timeout_ms
     SSL      *ssl = line >= 0 ? SSL_new(context->ssl) : NULL;
     if (line < 0) return -1;
     if (ssl != NULL && SSL_set_fd(ssl, line) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 &&
-        shake_hands(ssl, host, port, timeout_ms))
+        shake_hands(ssl, host, port, timeout_ms)) {
+        check_name(context, ssl, host, port);
         return start_pump(ssl);
+    }
     SSL_free(ssl);
     (void)close(line);
     return -1;

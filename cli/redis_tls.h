@@ -16,7 +16,11 @@ tls_context *tls_open(const options *asked);
 void         tls_close(tls_context *context);
 
 /* Connect within `timeout_ms`; then the server's certificate is checked. Returns a descriptor for
- * plain bytes, or -1: nobody answers. A certificate that is not trusted ends the program. */
+ * plain bytes, or -1: nobody answers. A certificate that is not trusted ends the program.
+ *
+ * It must have the name that --tls-name gives. Without that option, the host of --cluster, or the
+ * host by which this node is reached: other nodes of a cluster are known by addresses that the
+ * first one tells, and a certificate for the name that the user wrote is as good for them. */
 int tls_connect(tls_context *context, const char *host, int port, int timeout_ms);
 
 #endif

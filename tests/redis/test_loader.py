@@ -375,7 +375,7 @@ def test_import_of_a_set_with_any_number_of_buckets(one, tmp_path):
 
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory):
-    """A CA, and a certificate that it has signed."""
+    """Two CAs, and certificates that the first has signed: for a name, for an address, and for another name."""
     folder = tmp_path_factory.mktemp("tls")
 
     def openssl(*words):
@@ -383,7 +383,10 @@ def certificates(tmp_path_factory):
     new = ("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2")
     openssl(*new, "-subj", "/CN=a CA", "-keyout", "ca.key", "-out", "ca.pem")
     openssl(*new, "-subj", "/CN=another CA", "-keyout", "other.key", "-out", "other.pem")
-    openssl(*new, "-subj", "/CN=a node", "-keyout", "node.key", "-out", "node.pem", "-CA", "ca.pem", "-CAkey", "ca.key")
+    for name, more in (("node", ("-addext", "subjectAltName=IP:127.0.0.1")), ("elsewhere", ()),
+                       ("localhost", ("-addext", "subjectAltName=DNS:localhost"))):
+        openssl(*new, "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem", "-CA", "ca.pem",
+                "-CAkey", "ca.key", *more)
     return folder
 
 
@@ -414,3 +417,33 @@ def test_tls(certificates):
         assert one.tool("has", *tls("ca.pem"), "s", keys=["k1"]).stdout == "k1\n"
         assert "are for --tls" in one.tool("has", *ours, "s", keys=["k1"], code=2).stderr
         wire.close()
+
+
+def test_names_in_certificates(certificates):
+    """The certificate must be for the host that was asked for; --tls-name says another one."""
+    class Secure(One):
+        host = "127.0.0.1"
+
+        def address(self):
+            return f"{self.host}:{self.nodes[0].wire()('CONFIG', 'GET', 'tls-port')[1].decode()}"
+
+    def answers(name, host, *words, code=0):
+        files = {"tls_cert_file": certificates / f"{name}.pem", "tls_key_file": certificates / f"{name}.key",
+                 "tls_ca_cert_file": certificates / "ca.pem", "tls_auth_clients": "no"}
+        with Server(**files) as server:
+            wire, one = server.wire(), Secure(server)
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = free.getsockname()[1]
+            assert wire("CONFIG", "SET", "tls-port", port) == "OK"
+            one.host = host
+            done = one.tool("load", "--tls", "--cacert", certificates / "ca.pem", *words, "-n", 1000, "s", keys=["a"],
+                            code=code)
+            wire.close()
+            return done.stderr
+    answers("node", "127.0.0.1")
+    answers("localhost", "localhost")
+    answers("elsewhere", "127.0.0.1", "--tls-name", "elsewhere")
+    answers("elsewhere", "127.0.0.1", "--tls-name", "*")
+    assert "is for another host" in answers("elsewhere", "127.0.0.1", code=2)
+    assert "is for another host" in answers("elsewhere", "localhost", code=2)
+    assert "is not for elsewhere" in answers("node", "127.0.0.1", "--tls-name", "elsewhere", code=2)
