@@ -101,9 +101,9 @@ TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
 
 #if defined(__x86_64__) && !defined(TAMIS_NO_SIMD)
 /* Each byte, four times. On x86 a byte that is in an ordinary register takes two instructions to be
- * in all bytes of a vector, both on the one unit that shuffles; a vector of equal words is loaded by
- * one instruction, on another unit. With 100 k keys lookups of `line` are 1.03 times as fast by this
- * kilobyte, single adds 1.08 times; with 8 M keys single adds and removals 1.25 times. */
+ * in all bytes of a vector, both on the one unit that shuffles; a vector of equal words is loaded
+ * by one instruction, on another unit. With 100 k keys lookups of `line` are 1.03 times as fast by
+ * this kilobyte, single adds 1.08 times; with 8 M keys single adds and removals 1.25 times. */
 #define LANES_WORD(b) (b) * UINT32_C(0x01010101)
 #define LANES_WORDS_4(b) LANES_WORD(b), LANES_WORD(b + 1), LANES_WORD(b + 2), LANES_WORD(b + 3)
 #define LANES_WORDS_16(b) \

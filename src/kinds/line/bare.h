@@ -73,8 +73,8 @@ TAMIS_INLINE bare_last bare_find_last(runs index) {
     return (bare_last){ chain, first, used - first, starts };
 }
 
-/* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the first
- * key, and there are eight. */
+/* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the
+ * first key, and there are eight. */
 #define BARE_MOST_AT_ONCE (SHELF_AT / 2)
 
 /* Make room for `moved` keys on a shelf that is too full: its last keys, of this or of later
@@ -93,9 +93,9 @@ static __attribute__((noinline)) bool bare_make_room(lines_view lines, uint64_t 
 }
 
 /* Add an entry to a full line, for a chain before the last one: the last run moves to the front of
- * the tail, and the entry goes to `slot`. This is what most adds to full lines are, so it is written
- * without a detour: nothing is looked for twice, and nothing is loaded again that was just stored
- * in other pieces, since a processor waits for that. */
+ * the tail, and the entry goes to `slot`. This is what most adds to full lines are, so it is
+ * written without a detour: nothing is looked for twice, and nothing is loaded again that was just
+ * stored in other pieces, since a processor waits for that. */
 TAMIS_INLINE bool bare_push(lines_view lines, const lines_place *place, run mine, runs index,
                             const bare_last *last, unsigned slot) {
     uint8_t *const line = lines_at(lines, place->bucket);
@@ -185,8 +185,8 @@ TAMIS_INLINE unsigned bare_first_run(const bare_tail *tail) {
     return bits_popcount(bare_match(tail, key, LINES_CHAIN_MASK));
 }
 
-/* Move the first n keys of a tail to the end of its line, which has `used` slots in use and room for
- * n more. The caller writes the starts. */
+/* Move the first n keys of a tail to the end of its line, which has `used` slots in use and room
+ * for n more. The caller writes the starts. */
 TAMIS_INLINE void bare_take_run(uint8_t *line, unsigned used, bare_tail *tail, unsigned n) {
     const uint8_t *const first = tail->shelf + SHELF_AT + 2 * tail->part.first;
     for (unsigned i = 0; i < n; i++) {
@@ -196,11 +196,11 @@ TAMIS_INLINE void bare_take_run(uint8_t *line, unsigned used, bare_tail *tail, u
     bare_take_keys(tail, tail->part.first, n);
 }
 
-/* As lines_pull_back(): the first runs of the tail come back, as long as they fit as a whole. False,
- * and nothing has changed: the tail may go on in the attic.
+/* As lines_pull_back(): the first runs of the tail come back, as long as they fit as a whole.
+ * False, and nothing has changed: the tail may go on in the attic.
  *
- * Of the index only the starts are read and written: the caller has just stored it as two words that
- * overlap, and a processor waits long to load bytes of both. */
+ * Of the index only the starts are read and written: the caller has just stored it as two words
+ * that overlap, and a processor waits long to load bytes of both. */
 TAMIS_INLINE bool bare_pull_back(lines_view lines, uint64_t bucket) {
     uint8_t *const line = lines_at(lines, bucket);
     bare_tail      tail = bare_find_tail(lines, bucket);

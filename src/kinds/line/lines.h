@@ -320,10 +320,10 @@ TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place, u
 
 /* ------------------------------------------------------------------ lines that are full */
 
-/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. For other lines,
- * the line itself is prefetched, which is in the cache already, so that no branch is needed. (gcc
- * makes one all the same. With masks instead, churn at full load is 1.05 times as fast, but filling
- * is 0.95 times as fast.) */
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. For other
+ * lines, the line itself is prefetched, which is in the cache already, so that no branch is needed.
+ * (gcc makes one all the same. With masks instead, churn at full load is 1.05 times as fast, but
+ * filling is 0.95 times as fast.) */
 TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const   line = lines_at(lines, bucket);
     runs const       index = runs_load(line);
