@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "checksum.h"
 #include "core/le.h"
 #include "file_layout.h"
 #include "grow.h"
@@ -25,11 +26,6 @@ TAMIS_INLINE unsigned file_tables(const tamis_set *set, const tamis_table *ret_t
     if (set->growth == NULL) return 1;
     ret_tables[1] = &set->growth->next;
     return grow_is_moving(set) ? 2 : 1;
-}
-
-TAMIS_INLINE void file_store_total(XXH128_hash_t total, uint8_t *ret_bytes) {
-    le64_store(ret_bytes, total.low64);
-    le64_store(ret_bytes + 8, total.high64);
 }
 
 /* How many fields of the geometry a file has: all fields of the kind's first version, and the later

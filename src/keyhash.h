@@ -1,9 +1,12 @@
-/* keyhash.h - how a key becomes 64 bits. Only this file reads the bytes of keys.
+/* keyhash.h - the hash of a set: which function, its seed, and what is made of the seed.
  *
  * hash 1  XXH3 (64 bits) with a secret of 192 bytes that is made from the set's 128-bit seed. A
  *         secret uses the whole seed, and costs nothing per key; xxHash's own 64-bit seed would
  *         use half of it, and would be expanded again for every long key.
  * hash 2  SipHash-2-4 with the seed as its key (libsodium), if it is in the build.
+ *
+ * keybytes.h reads the bytes of keys. It is apart because xxHash, which is inlined, takes the
+ * compiler longer than most of our files do.
  *
  * 64-bit ids of the caller are mixed with the seed, so that different ids stay different; with hash
  * 2, their 8 bytes are hashed. The seed is mixed first. Without that, small ids xored with a small
@@ -18,9 +21,6 @@
 #include <tamis/tamis.h>
 
 #include "tamis_config.h"
-
-#define XXH_INLINE_ALL /* a call per key would cost as much as hashing a short one */
-#include <xxhash.h>
 
 #ifdef TAMIS_HAVE_SODIUM
 #include <sodium/crypto_shorthash.h>
@@ -79,14 +79,6 @@ static __attribute__((noinline, unused)) uint64_t keyhash_sip_id(const keyhash *
     return keyhash_siphash(with, bytes, sizeof bytes);
 }
 #endif
-
-TAMIS_INLINE uint64_t keyhash_bytes(const keyhash *with, const void *key, size_t key_bytes) {
-#ifdef TAMIS_HAVE_SODIUM
-    if (__builtin_expect(with->hash == TAMIS_HASH_SIPHASH, 0))
-        return keyhash_siphash(with, key, key_bytes);
-#endif
-    return XXH3_64bits_withSecret(key, key_bytes, with->secret, KEYHASH_SECRET_BYTES);
-}
 
 TAMIS_INLINE uint64_t keyhash_id(const keyhash *with, uint64_t id) {
 #ifdef TAMIS_HAVE_SODIUM

@@ -8,6 +8,7 @@
 #define TAMIS_KEYS_H
 
 #include "handle.h"
+#include "keybytes.h"
 
 TAMIS_INLINE bool is_key(const void *key, size_t key_bytes) {
     return __builtin_expect(key != NULL, 1) || key_bytes == 0;

@@ -62,7 +62,7 @@ static tamis_status body_take_group(const incoming *body, uint64_t first, unsign
             if (status != TAMIS_OK) return status;
         }
         uint64_t const stated = le64_load(checksums + 8 * i);
-        if (!body->is_trusted && XXH3_64bits(body->table->body + at, bytes) != stated) {
+        if (!body->is_trusted && tamis_checksum(body->table->body + at, bytes) != stated) {
             return tamis_source_say(body->from, TAMIS_ERR_CHECKSUM, body->at + at,
                                     "a block is damaged");
         }
@@ -71,7 +71,7 @@ static tamis_status body_take_group(const incoming *body, uint64_t first, unsign
 }
 
 /* Take all blocks of a body. Their checksums are part of the total checksum. */
-static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
+static tamis_status body_take_one(const incoming *body, checksum_total *total) {
     uint64_t const blocks = file_blocks(body->table->body_bytes);
     uint8_t        checksums[8 * GROUP];
     for (uint64_t first = 0; first < blocks; first += GROUP) {
@@ -79,7 +79,7 @@ static tamis_status body_take_one(const incoming *body, XXH3_state_t *total) {
         uint64_t const at = body->checksums_at + 8 * first;
         tamis_status   status = tamis_source_read(body->from, at, checksums, 8 * n);
         if (status != TAMIS_OK) return status;
-        (void)XXH3_128bits_update(total, checksums, 8 * n);
+        tamis_checksum_add(total, checksums, 8 * n);
         status = body_take_group(body, first, n, checksums);
         if (status != TAMIS_OK) return status;
     }
@@ -93,20 +93,20 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
     unsigned const     parts = file_tables(set, tables);
     uint64_t           at = HEADER_BYTES, total_at = HEADER_BYTES;
     uint8_t            stated[TOTAL_BYTES], total[TOTAL_BYTES];
-    XXH3_state_t       state;
-    (void)XXH3_128bits_reset(&state);
-    (void)XXH3_128bits_update(&state, header, HEADER_BYTES);
+    checksum_total     sum;
+    tamis_checksum_begin(&sum);
+    tamis_checksum_add(&sum, header, HEADER_BYTES);
     for (unsigned i = 0; i < parts; i++) total_at += tables[i]->body_bytes;
     for (unsigned i = 0; i < parts; i++) {
         incoming const     body = { from, tables[i], at, total_at, is_trusted };
-        tamis_status const status = body_take_one(&body, &state);
+        tamis_status const status = body_take_one(&body, &sum);
         if (status != TAMIS_OK) return status;
         at += tables[i]->body_bytes;
         total_at += 8 * file_blocks(tables[i]->body_bytes);
     }
     tamis_status const status = tamis_source_read(from, total_at, stated, sizeof stated);
     if (status != TAMIS_OK) return status;
-    file_store_total(XXH3_128bits_digest(&state), total);
+    tamis_checksum_end(&sum, total);
     if (memcmp(stated, total, sizeof total) != 0) {
         return tamis_source_say(from, TAMIS_ERR_CHECKSUM, total_at, "the total checksum is wrong");
     }

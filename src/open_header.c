@@ -22,7 +22,7 @@ tamis_status tamis_header_read(const source *from, uint8_t *h) {
         return tamis_source_say(from, TAMIS_ERR_VERSION, AT_MAJOR,
                                 "written by a newer version of tamis");
     }
-    if (le64_load(h + AT_CHECKSUM) != XXH3_64bits(h, AT_CHECKSUM)) {
+    if (le64_load(h + AT_CHECKSUM) != tamis_checksum(h, AT_CHECKSUM)) {
         return tamis_source_say(from, TAMIS_ERR_CHECKSUM, AT_CHECKSUM, "the header is damaged");
     }
     return TAMIS_OK;

@@ -1,13 +1,16 @@
 /* registry.c - the one list of kinds, and which build of each this processor can run.
  *
  * The list itself is `kinds` in meson.build, which compiles each kind once per instruction set and
- * writes kinds.inc, a TAMIS_KIND(name) for each.
+ * writes kinds.inc: a TAMIS_KIND(name) for each, or TAMIS_KIND_OF_PAPER(name) if it is there for
+ * comparison. Those have no sse4 build: their portable one takes its place.
  */
 #include "kind.h"
 
 #include <string.h>
 
 #include "tamis_config.h"
+
+#define TAMIS_KIND_OF_PAPER(name) TAMIS_KIND(name)
 
 #define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _portable);
 #include "kinds.inc"
@@ -26,20 +29,26 @@ static bool runs_always(void) {
 }
 
 #ifdef TAMIS_HAVE_X86
-#define TAMIS_KIND(name)                                        \
-    extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse4); \
-    extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
+#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
 #include "kinds.inc"
 #undef TAMIS_KIND
 
-static const tamis_kind *const sse4_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse4),
+static const tamis_kind *const avx2_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _avx2),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
 
-static const tamis_kind *const avx2_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _avx2),
+#undef TAMIS_KIND_OF_PAPER
+#define TAMIS_KIND_OF_PAPER(name)
+#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse4);
+#include "kinds.inc"
+#undef TAMIS_KIND
+#undef TAMIS_KIND_OF_PAPER
+
+static const tamis_kind *const sse4_kinds[] = {
+#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse4),
+#define TAMIS_KIND_OF_PAPER(name) &KIND_CAT(tamis_kind_##name, _portable),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };

@@ -89,7 +89,7 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     if (set->growth != NULL) header_encode_growth(set, h);
     if (set->table.values != 0) header_encode_states(set, h);
     if (set->part != NULL) header_encode_part_of(set, h);
-    le64_store(h + AT_CHECKSUM, XXH3_64bits(h, AT_CHECKSUM));
+    le64_store(h + AT_CHECKSUM, tamis_checksum(h, AT_CHECKSUM));
 }
 
 /* Write a body, block by block. Returns where the next checksum goes, or NULL: the writer stopped.
@@ -100,7 +100,7 @@ static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_w
     for (uint64_t i = 0; i < blocks; i++) {
         const uint8_t *const block = table->body + i * BLOCK_BYTES;
         size_t const         n = file_block_bytes(table->body_bytes, i);
-        le64_store(checksums + 8 * i, XXH3_64bits(block, n));
+        le64_store(checksums + 8 * i, tamis_checksum(block, n));
         if (!writer(context, block, n)) return NULL;
     }
     return checksums + 8 * blocks;
@@ -119,12 +119,12 @@ static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *wr
         end = write_body(tables[i], end, writer, context);
         if (end == NULL) return false;
     }
-    size_t const bytes = (size_t)(end - checksums);
-    XXH3_state_t state;
-    (void)XXH3_128bits_reset(&state);
-    (void)XXH3_128bits_update(&state, header, sizeof header);
-    (void)XXH3_128bits_update(&state, checksums, bytes);
-    file_store_total(XXH3_128bits_digest(&state), total);
+    size_t const   bytes = (size_t)(end - checksums);
+    checksum_total sum;
+    tamis_checksum_begin(&sum);
+    tamis_checksum_add(&sum, header, sizeof header);
+    tamis_checksum_add(&sum, checksums, bytes);
+    tamis_checksum_end(&sum, total);
     return writer(context, checksums, bytes) && writer(context, total, sizeof total);
 }
 

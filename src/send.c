@@ -1,4 +1,5 @@
 /* send.c - write a set as a stream without its empty places. stream.h describes the stream. */
+#include "checksum.h"
 #include "core/le.h"
 #include "core/memory.h"
 #include "grow.h"
@@ -13,16 +14,16 @@
 /* Bits are collected in a buffer, and passed to the caller's writer when it is full. The buffer is
  * 0 after the last bit. */
 typedef struct outlet {
-    tamis_writer *writer;
-    void         *context;
-    XXH3_state_t  total; /* the checksum so far */
-    bool          is_broken;
-    uint64_t      used; /* bits of the buffer */
-    uint8_t       buffer[BUFFER_BYTES + FIELD_PAD_BYTES];
+    tamis_writer  *writer;
+    void          *context;
+    checksum_total total; /* the checksum so far */
+    bool           is_broken;
+    uint64_t       used; /* bits of the buffer */
+    uint8_t        buffer[BUFFER_BYTES + FIELD_PAD_BYTES];
 } outlet;
 
 static void outlet_write(outlet *to, const void *bytes, size_t n) {
-    (void)XXH3_128bits_update(&to->total, bytes, n);
+    tamis_checksum_add(&to->total, bytes, n);
     if (!to->is_broken) to->is_broken = !to->writer(to->context, bytes, n);
 }
 
@@ -138,18 +139,15 @@ static bool send_print(void *context, uint64_t print, uint64_t copies) {
 }
 
 static bool send_all(const print_list *list, const stream *sent, outlet *to) {
-    uint8_t       header[STREAM_MAX_HEADER_BYTES], total[STREAM_TOTAL_BYTES];
-    sending       at = { .sent = sent, .to = to };
-    XXH128_hash_t sum;
-    (void)XXH3_128bits_reset(&to->total);
+    uint8_t header[STREAM_MAX_HEADER_BYTES], total[STREAM_TOTAL_BYTES];
+    sending at = { .sent = sent, .to = to };
+    tamis_checksum_begin(&to->total);
     tamis_stream_write_header(sent, header);
     outlet_write(to, header, stream_header_bytes(sent->n_fields, stream_flags(sent)));
     (void)tamis_print_list_each(list, send_print, &at);
     outlet_zeros(to, stream_chains(sent->prints, sent->remainder_bits) - at.chain);
     outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));
-    sum = XXH3_128bits_digest(&to->total);
-    le64_store(total, sum.low64);
-    le64_store(total + 8, sum.high64);
+    tamis_checksum_end(&to->total, total);
     outlet_write(to, total, sizeof total);
     return !to->is_broken;
 }

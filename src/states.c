@@ -9,6 +9,7 @@
  *     state_bloom_move()    the kind   find the key, once, and change what was found
  *     shared_read()         core/      which bits are where
  */
+#include "keys.h"
 #include "states_door.h"
 
 /* ------------------------------------------------------------------ checks */

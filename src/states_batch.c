@@ -3,6 +3,7 @@
  * Keys are handled in chunks, in order; the memory of the next chunk is prefetched (keys.h). The
  * kind is called for each key, as in states.c.
  */
+#include "keys.h"
 #include "states_door.h"
 
 /* ------------------------------------------------------------------ what a batch has */

@@ -8,7 +8,7 @@
 #ifndef TAMIS_STATES_DOOR_H
 #define TAMIS_STATES_DOOR_H
 
-#include "keys.h"
+#include "handle.h"
 
 /* May the table be changed? TAMIS_OK, _ARGUMENT, _READ_ONLY or _REENTRY. */
 TAMIS_INLINE tamis_status states_check(const tamis_states *states) {

@@ -6,6 +6,7 @@
  */
 #include "stream.h"
 
+#include "checksum.h"
 #include "core/le.h"
 
 #define STREAM_MAJOR 1
@@ -48,7 +49,7 @@ void tamis_stream_write_header(const stream *sent, uint8_t *ret_header) {
         le32_store(h + checksum_at - STREAM_PART_BYTES + STREAM_PART_INDEX, sent->part.part);
         le32_store(h + checksum_at - STREAM_PART_BYTES + STREAM_PART_COUNT, sent->part.parts);
     }
-    le64_store(h + checksum_at, XXH3_64bits(h, checksum_at));
+    le64_store(h + checksum_at, tamis_checksum(h, checksum_at));
 }
 
 /* ------------------------------------------------------------------ reading */
@@ -136,7 +137,7 @@ static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *p
     uint32_t const flags = le32_load(bytes + STREAM_AT_FLAGS);
     size_t const   head = stream_header_bytes(n_fields, flags);
     if (n < head) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends in its header");
-    if (le64_load(bytes + head - 8) != XXH3_64bits(bytes, head - 8)) {
+    if (le64_load(bytes + head - 8) != tamis_checksum(bytes, head - 8)) {
         return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, head - 8, "has a damaged header");
     }
     if ((flags & ~(uint32_t)(STREAM_HAS_COPIES | STREAM_HAS_GROWTH | STREAM_HAS_PART)) != 0) {
@@ -151,12 +152,16 @@ static tamis_status check_total(const uint8_t *bytes, size_t n, const stream *fo
                                 tamis_problem *problem) {
     uint64_t const end =
         stream_header_bytes(found->n_fields, stream_flags(found)) + found->payload_bytes;
-    XXH128_hash_t const sum = XXH3_128bits(bytes, (size_t)end);
+    checksum_total sum;
+    uint8_t        total[STREAM_TOTAL_BYTES];
     if (end + STREAM_TOTAL_BYTES < n) {
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, end + STREAM_TOTAL_BYTES,
                                 "has more bytes than its header says");
     }
-    if (le64_load(bytes + end) != sum.low64 || le64_load(bytes + end + 8) != sum.high64) {
+    tamis_checksum_begin(&sum);
+    tamis_checksum_add(&sum, bytes, (size_t)end);
+    tamis_checksum_end(&sum, total);
+    if (memcmp(bytes + end, total, sizeof total) != 0) {
         return tamis_stream_say(problem, TAMIS_ERR_CHECKSUM, end, "is damaged");
     }
     return TAMIS_OK;

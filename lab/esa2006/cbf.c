@@ -13,6 +13,7 @@
 #include "frame/sets.h"
 #include "frame/theory.h"
 #include "handle.h"
+#include "keybytes.h"
 #include "theory/bloom_rate.h"
 #include "theory/tails.h"
 

@@ -14,13 +14,8 @@
 #define BITS_HALVES /* no PDEP, and a table in memory would cost more than a few popcounts */
 #elif defined(TAMIS_NO_SIMD)
 #elif defined(__x86_64__)
-/* The narrowest header that is enough: <immintrin.h> declares all of AVX-512, which takes gcc 0.4 s
- * for each file. */
-#if defined(__AVX2__) || defined(__BMI2__)
-#include <immintrin.h>
-#elif defined(__SSE4_1__)
-#include <smmintrin.h>
-#endif
+/* Builtins of gcc and clang, and not <immintrin.h>: that declares all of AVX-512, which takes gcc
+ * 0.4 s for each file. core/lanes.h includes it, for those who need vectors. */
 #ifdef __POPCNT__
 #define BITS_POPCNT
 #endif
@@ -64,7 +59,7 @@ TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
 TAMIS_INLINE uint64_t bits_below(uint64_t word, unsigned i) {
     TAMIS_ASSERT(i < 64);
 #ifdef BITS_PDEP
-    return _bzhi_u64(word, i);
+    return __builtin_ia32_bzhi_di(word, i);
 #else
     return word & ((UINT64_C(1) << i) - 1);
 #endif
@@ -142,7 +137,7 @@ TAMIS_INLINE uint64_t bits_nth_by_bytes(uint64_t word, unsigned rank) {
 TAMIS_INLINE uint64_t bits_nth(uint64_t word, unsigned rank) {
     TAMIS_ASSERT(rank < 64 && (word >> 56 == 0 || rank < bits_popcount(word)));
 #ifdef BITS_PDEP
-    return _pdep_u64(UINT64_C(1) << rank, word);
+    return __builtin_ia32_pdep_di(UINT64_C(1) << rank, word);
 #else
     return bits_nth_by_bytes(word, rank);
 #endif
@@ -163,7 +158,7 @@ typedef struct bits_pair {
 TAMIS_INLINE bits_pair bits_two(uint64_t word, unsigned rank) {
     TAMIS_ASSERT(rank < 63 && (word >> 56 == 0 || rank + 1 < bits_popcount(word)));
 #ifdef BITS_PDEP
-    uint64_t const two = _pdep_u64(UINT64_C(3) << rank, word);
+    uint64_t const two = __builtin_ia32_pdep_di(UINT64_C(3) << rank, word);
     return (bits_pair){ two & -two, two & (two - 1) };
 #else
     uint64_t const first = bits_nth_by_bytes(word, rank), above = word & -(first << 1);
@@ -174,7 +169,7 @@ TAMIS_INLINE bits_pair bits_two(uint64_t word, unsigned rank) {
 /* The same if is_wanted is 1. If it is 0, both are 0. */
 TAMIS_INLINE bits_pair bits_two_if(uint64_t word, unsigned rank, uint64_t is_wanted) {
 #ifdef BITS_PDEP
-    uint64_t const two = _pdep_u64((is_wanted * 3) << rank, word);
+    uint64_t const two = __builtin_ia32_pdep_di((is_wanted * 3) << rank, word);
     return (bits_pair){ two & -two, two & (two - 1) };
 #else
     return bits_two(word & -is_wanted, rank);

@@ -119,6 +119,8 @@ static const uint32_t lanes_words[256]
 
 #elif defined(__AVX2__)
 
+#include <immintrin.h>
+
 #define LANES_VECTORS
 #define LANES_X86
 typedef __m256i lanes_32;
@@ -161,6 +163,8 @@ TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
 }
 
 #elif defined(__SSE4_1__)
+
+#include <smmintrin.h> /* and no more than that: core/bits.h says why */
 
 #define LANES_VECTORS
 #define LANES_X86

@@ -1,7 +1,7 @@
-/* test_keyhash.c - src/keyhash.h: key bytes and ids into 64 bits, by all of the seed. */
+/* test_keyhash.c - src/keyhash.h, keybytes.h: keys and ids into 64 bits, by all of the seed. */
 #include "unit.h"
 
-#include "keyhash.h"
+#include "keybytes.h"
 
 static const tamis_hash hashes[] = { TAMIS_HASH_XXH3, TAMIS_HASH_SIPHASH };
 

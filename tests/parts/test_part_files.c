@@ -7,6 +7,9 @@
 #include "grow.h"
 #include "part.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define PART 5u
 #define PARTS 8u
 

@@ -61,10 +61,11 @@ subject *states_subjects(uint64_t operations, size_t *ret_n) {
     for (size_t i = 0; all != NULL && i < kinds * isas * N_VARIANTS; i++) {
         const char *const kind = tamis_states_kind_name(i / isas / N_VARIANTS);
         size_t const      variant = i % N_VARIANTS;
-        if (!variant_is_for(variant, kind)) continue;
+        const char *const isa = tamis_isa_name(i / N_VARIANTS % isas);
+        if (!variant_is_for(variant, kind) || !isa_is_own(kind, isa)) continue;
         bool const is_middle = i / N_VARIANTS % isas == 1 && isas > 2; /* between best and plain */
         all[n++] = (subject){ .kind = kind,
-                              .isa = tamis_isa_name(i / N_VARIANTS % isas),
+                              .isa = isa,
                               .capacity = variants[variant].capacity,
                               .values = variants[variant].values,
                               .timeout = variants[variant].timeout,

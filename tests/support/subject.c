@@ -234,6 +234,11 @@ static bool is_for(size_t i, const char *kind) {
     return strcmp(special[i].kind, kind) == 0;
 }
 
+bool isa_is_own(const char *kind, const char *isa) {
+    const tamis_kind *found = NULL;
+    return tamis_kind_find(kind, isa, &found) == TAMIS_OK && strcmp(found->isa, isa) == 0;
+}
+
 /* Not every kind reaches every rate; one that says so is not tried at it. */
 static bool is_possible(const subject *variant) {
     tamis_set         *set = NULL;
@@ -282,6 +287,7 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
     size_t n = 0;
     for (size_t k = 0; k < n_kinds; k++) {
         for (size_t isa = 0; isa < n_isas; isa++) {
+            if (!isa_is_own(tamis_kind_name(k), tamis_isa_name(isa))) continue;
             bool const    is_between = isa != 0 && isa != n_isas - 1; /* nothing of its own */
             subject const base = { .kind = tamis_kind_name(k),
                                    .isa = tamis_isa_name(isa),

@@ -112,6 +112,7 @@ TAMIS_INLINE bool block_holds_marks(const uint8_t *line, block_marks marks) {
            _mm256_testc_si256(_mm256_loadu_si256(half + 1), marks.high);
 }
 
+/* Returns whether any mark is new: only then is the key counted (I2 of bloom.c). */
 TAMIS_INLINE bool block_set_marks(uint8_t *line, block_marks marks) {
     bool const     is_new = !block_holds_marks(line, marks);
     __m256i *const half = (__m256i *)(void *)line;

@@ -127,6 +127,8 @@ static tamis_status bloom_add_new_scattered(tamis_table *table, uint64_t hash, b
 
 /* ------------------------------------------------------------------ scattered: a chunk of keys */
 
+/* In the cache the first two places are asked without a branch. Beyond it, one place of every key
+ * is prefetched at a time, and keys that fail drop out: most absent keys need one line or two. */
 static STRIPE_READER uint64_t bloom_has_chunk_scattered(const tamis_table *table,
                                                         const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
@@ -136,6 +138,8 @@ static STRIPE_READER uint64_t bloom_has_chunk_scattered(const tamis_table *table
                : probes_ask(table, hash, n, k, m, bloom_where, bloom_holds);
 }
 
+/* An add touches all k lines of its key anyway. So the places of several keys are computed and
+ * prefetched first, as many as `place` has room for, and marked when they have arrived. */
 static unsigned bloom_add_chunk_scattered(tamis_table *table, const uint64_t *hash, unsigned n) {
     unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
     uint64_t       place[PROBES_LOCATED];
@@ -166,6 +170,8 @@ TAMIS_INLINE uint8_t *bloom_line(const tamis_table *table, uint64_t hash) {
     return table->body + (byte & ~(uint64_t)(TAMIS_LINE_BYTES - 1));
 }
 
+/* A small filter is in the cache already: there a prefetch costs an instruction and gains
+ * nothing. */
 static void bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     if (table->body_bytes <= BLOOM_CACHED_BYTES) return;
@@ -182,6 +188,8 @@ TAMIS_INLINE tamis_status bloom_add_blocked_as(tamis_table *table, uint64_t hash
     return TAMIS_OK;
 }
 
+/* The front door has prefetched the lines of the chunk by bloom_fetch(), so that these two only
+ * loop. The answers of a chunk are a mask, and no branch depends on them. */
 TAMIS_INLINE uint64_t bloom_has_chunk_blocked_as(const tamis_table *table, const uint64_t *hash,
                                                  unsigned n, unsigned k) {
     uint64_t found = 0;
@@ -353,6 +361,9 @@ static unsigned bloom_group_shift(const uint64_t *geometry) {
     return geometry[BLOOM_BLOCKED] != 0 ? 9 : SHARE_ONE_GROUP;
 }
 
+/* The line of a key is all that changes: its stripe is locked for that, and other lines are
+ * free. `keys` is counted by stripe, since one counter for all threads would be a line that
+ * all wait for. */
 static unsigned bloom_share_add_blocked(sharing *share, const uint64_t *hash, unsigned n) {
     const tamis_table *const table = &share_view_now(share)->table;
     unsigned const           k = bloom_k(table);

@@ -64,6 +64,8 @@ static tamis_status counting_plan(const tamis_need *need, uint64_t *ret_geometry
     return tamis_cbf_choose(need, ret_geometry) ? TAMIS_OK : TAMIS_ERR_CANNOT;
 }
 
+/* There is no overflow: an add always finds its counters. Copies and churn matter only for
+ * saturation. Blocked, every operation touches the one line of its key. */
 static void counting_predict(const uint64_t *g, const tamis_workload *work,
                              tamis_forecast *ret_forecast) {
     double const   m = (double)g[CBF_COUNTERS], n = (double)work->capacity;
@@ -122,6 +124,7 @@ TAMIS_INLINE void counting_up_least(tamis_table *table, const uint64_t *at, unsi
     table->keys += least != cells.top;
 }
 
+/* The branch is the same for every key of a table, so it is predicted. */
 TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsigned k) {
     if (table->geometry[CBF_MINIMAL] != 0)
         counting_up_least(table, at, k);
@@ -264,6 +267,8 @@ static unsigned counting_add_chunk(tamis_table *table, const uint64_t *hash, uns
     return n;
 }
 
+/* Keys that share counters are changed in order, as one by one: only the places are computed ahead,
+ * never the values. */
 static uint64_t counting_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
                                       uint64_t *ret_saturated) {
     unsigned const k = counting_hashes(table);
@@ -385,6 +390,8 @@ typedef struct counting_tally {
     uint64_t sum, stuck, most; /* of all counters: their sum, how many are stuck, the largest */
 } counting_tally;
 
+/* One pass for all that I2, I3 and I4 ask. The sum cannot wrap: 2^62 counters of 16 bits do not fit
+ * into any memory, and each adds less than 2^16. */
 static counting_tally counting_take_tally(const tamis_table *table) {
     const sectors *const layout = counting_layout(table);
     counters const       cells = counting_cells(table);

@@ -3,6 +3,14 @@
  * Both layouts (core/sectors.h): scattered, in which a key has k counters anywhere, and blocked, in
  * which they are in one line. A counter is identified by its first bit in the body, except for
  * core/probes.h, which asks scattered tables, by its number.
+ *
+ *     scattered, 4 bits     byte 0     byte 1     byte 2
+ *                           [c1 c0]    [c3 c2]    [c5 c4] ...      counter i begins at bit 4i
+ *
+ *     scattered, 5 bits     c0 has bits 0-4, c1 bits 5-9: counters cross bytes and lines, and are
+ *                           read as fields of any width (core/field.h)
+ *
+ *     blocked               as drawn in core/sectors.h: a counter never crosses a line
  */
 #ifndef TAMIS_KINDS_COUNTING_PLACES_H
 #define TAMIS_KINDS_COUNTING_PLACES_H

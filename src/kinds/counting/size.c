@@ -11,6 +11,8 @@ static_assert(CBF_MAX_HASHES == BLOOM_MAX_K && CBF_MAX_HASHES <= SECTORS_MAX, "o
 
 /* ------------------------------------------------------------------ geometries */
 
+/* Every geometry from a file passes through here, so each field is checked. Scattered counters are
+ * read by whole words, the last one too: hence the pad. */
 bool tamis_cbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t const bits = g[CBF_COUNTER_BITS];
     bool const     is_blocked = g[CBF_BLOCKED] != 0;
@@ -47,6 +49,7 @@ static blocked_sizes cbf_sectors(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ rates */
 
+/* That of a Bloom filter with a bit for each counter, whatever the counters hold. */
 double tamis_cbf_fpr(const uint64_t *g, double n) {
     if (n == 0) return 0;
     if (g[CBF_BLOCKED] == 0)
@@ -148,6 +151,8 @@ static uint64_t fill_lines(const uint64_t *g) {
     return (bytes - CBF_PAD_BYTES) * 8 / g[CBF_COUNTER_BITS];
 }
 
+/* The size of a Bloom filter, with counters for bits. The last line is used to its end, unless the
+ * user has fixed the number of counters. */
 static bool choose_scattered(const tamis_need *need, uint64_t *g) {
     bool const is_any_size = g[CBF_COUNTERS] == NEED_FREE;
     if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &g[CBF_COUNTERS],
@@ -189,6 +194,8 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
     g[CBF_HASHES] = best;
 }
 
+/* The fewest lines over all k that are possible; then, in so many, the k with the lowest rate. A
+ * line needs a counter for each hash, so wide counters limit k. */
 static bool choose_blocked(const tamis_need *need, uint64_t *g) {
     uint64_t const k = g[CBF_HASHES], room = cbf_per_line(g), most = min_u64(CBF_MAX_HASHES, room);
     uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;

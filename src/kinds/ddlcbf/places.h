@@ -115,8 +115,9 @@ TAMIS_INLINE void ddlcbf_take_note(const prefixes_shape *s, ddlcbf_cell cell, dd
 }
 
 /* All subtables are read, even after a match: another cell may be longer, and an add needs the
- * least loaded bucket. */
-TAMIS_INLINE ddlcbf_found ddlcbf_look(const tamis_table *table, const ddlcbf_key *key) {
+ * least loaded bucket. Adds, removals and counts call it, and none of them is short. */
+static __attribute__((noinline, unused)) ddlcbf_found ddlcbf_look(const tamis_table *table,
+                                                                  const ddlcbf_key  *key) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     ddlcbf_found                found = { .load = UINT32_MAX };
     for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {

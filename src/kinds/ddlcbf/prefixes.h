@@ -81,12 +81,15 @@ TAMIS_INLINE uint64_t prefixes_cell(const prefixes_shape *s, const uint8_t *buck
     return s->lengths == 1 ? stored | (uint64_t)group << cells.width : stored;
 }
 
-/* ------------------------------------------------------------------ packing */
+/* ------------------------------------------------------------------ packing
+ *
+ * Both functions are long and called in many places, so they are not inlined: that would take gcc
+ * twice as long for this kind, and gains no instruction worth counting. */
 
 /* With one length, the two groups of a packed bucket (cells whose first bit is 0 and 1) become one
  * list. */
-TAMIS_INLINE void prefixes_unpack(const prefixes_shape *s, const uint8_t *bytes,
-                                  prefixes *ret_bucket) {
+static __attribute__((noinline, unused)) void
+prefixes_unpack(const prefixes_shape *s, const uint8_t *bytes, prefixes *ret_bucket) {
     prefixes_head const head = prefixes_head_of(s, bytes);
     *ret_bucket = (prefixes){ .level = head.level, .length = { head.length[0], head.length[1] } };
     for (unsigned i = 0; i < prefixes_load(&head); i++) {
@@ -95,7 +98,8 @@ TAMIS_INLINE void prefixes_unpack(const prefixes_shape *s, const uint8_t *bytes,
     }
 }
 
-TAMIS_INLINE void prefixes_pack(const prefixes_shape *s, const prefixes *bucket, uint8_t *bytes) {
+static __attribute__((noinline, unused)) void
+prefixes_pack(const prefixes_shape *s, const prefixes *bucket, uint8_t *bytes) {
     prefixes_head const head = { 0,
                                  { bucket->n[0], bucket->n[1] },
                                  { bucket->length[0], bucket->length[1] } };

@@ -84,6 +84,9 @@ static uint64_t dlcbf_prints(const uint64_t *geometry) {
     return tamis_dlcbf_prints(geometry);
 }
 
+/* Overflow is that of d-left hashing with as many cells as the keys take: a key with c copies takes
+ * c / full cells, rounded up, and one of them may be flooded, which takes up to DLCBF_COPIES cells.
+ * Without counters a copy takes nothing. */
 static void dlcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
     uint64_t const capacity = work->capacity, lifetime = work->lifetime;
@@ -249,6 +252,8 @@ TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, u
 
 /* ------------------------------------------------------------------ keys, by their hash */
 
+/* From the left, as keys are placed: on ties the left bucket gets the key, so the first subtables
+ * have a little more of them, and a key that is there is found a little sooner. */
 static bool dlcbf_has(const tamis_table *table, uint64_t hash) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           fingerprint = dleft_fingerprint(&s->places, hash);
@@ -292,6 +297,8 @@ static uint64_t dlcbf_count(const tamis_table *table, uint64_t hash) {
  * A bucket may lie in two cache lines. */
 #define DLCBF_CHUNK 8
 
+/* All d buckets, though a lookup that finds its key early needs fewer: which ones is not known
+ * before. They are asked for to be read, also by updates, which change only one of them. */
 static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
@@ -314,6 +321,8 @@ typedef struct dlcbf_walk {
     uint64_t   fingerprint, copies; /* of the cell where it is */
 } dlcbf_walk;
 
+/* Go to the next cell that is used; false after the last. A bucket and a remainder are a
+ * fingerprint again, since the permutation of the subtable can be undone. */
 static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     if (!cells_walk_on(&s->cells, table->body, dleft_all(&s->places), &walk->at)) return false;

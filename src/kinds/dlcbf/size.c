@@ -13,6 +13,7 @@ static bool is_churned(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ layout */
 
+/* What only this kind limits; the rest is the same for all d-left kinds (theory/dleft_size.c). */
 bool tamis_dlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS || g[DLCBF_MOVES] > 1 ||
         g[DLCBF_REMAINDER_BITS] > DLCBF_MAX_REMAINDER_BITS)

@@ -170,8 +170,9 @@ typedef struct levels_path {
     uint64_t tops; /* how many cells of the last level are full */
 } levels_path;
 
-TAMIS_INLINE levels_path levels_find(const levels *layout, const uint8_t *body, uint64_t block,
-                                     uint64_t i) {
+/* Counts through the whole block: so long that a call is nothing beside it. */
+static __attribute__((noinline, unused)) levels_path
+levels_find(const levels *layout, const uint8_t *body, uint64_t block, uint64_t i) {
     levels_path path = { .end = block };
     uint64_t    n = layout->counters;
     for (unsigned l = 0; l < layout->depth; l++) {
@@ -233,17 +234,13 @@ TAMIS_INLINE void levels_move(const levels *layout, uint8_t *body, levels_path p
     }
 }
 
-/* Change counter i, which is not stuck, from old_value to new_value <= levels_top(). Closes the
- * block if it has no room. Returns how many counters are stuck now that were not before. */
-TAMIS_INLINE uint64_t levels_set(const levels *layout, uint8_t *body, uint64_t block, uint64_t i,
-                                 uint64_t old_value, uint64_t new_value) {
-    uint64_t const full = layout->base[1], at = block + i * layout->bits[0];
-    TAMIS_ASSERT(i < layout->counters && new_value <= levels_top(layout));
-    if (max_u64(old_value, new_value) < full) { /* level 0 alone: the usual case */
-        field_set(body, at, layout->bits[0], new_value);
-        return 0;
-    }
-    uint64_t newly = 0;
+/* levels_set() of a counter that has cells above level 0, before or after. */
+static __attribute__((noinline, unused)) uint64_t levels_set_far(const levels *layout,
+                                                                 uint8_t *body, uint64_t block,
+                                                                 uint64_t i, uint64_t old_value,
+                                                                 uint64_t new_value) {
+    uint64_t const full = layout->base[1];
+    uint64_t       newly = 0;
     if (!levels_is_closed(layout, body, block)) {
         levels_path const path = levels_find(layout, body, block, i);
         uint64_t const    before = levels_cost(layout, old_value);
@@ -255,8 +252,19 @@ TAMIS_INLINE uint64_t levels_set(const levels *layout, uint8_t *body, uint64_t b
         newly = levels_close(layout, body, block);
     }
     newly += old_value < full; /* if it was full already, levels_close has counted it */
-    field_set(body, at, layout->bits[0], full);
+    field_set(body, block + i * layout->bits[0], layout->bits[0], full);
     return newly;
+}
+
+/* Change counter i, which is not stuck, from old_value to new_value <= levels_top(). Closes the
+ * block if it has no room. Returns how many counters are stuck now that were not before. */
+TAMIS_INLINE uint64_t levels_set(const levels *layout, uint8_t *body, uint64_t block, uint64_t i,
+                                 uint64_t old_value, uint64_t new_value) {
+    TAMIS_ASSERT(i < layout->counters && new_value <= levels_top(layout));
+    if (max_u64(old_value, new_value) >= layout->base[1])
+        return levels_set_far(layout, body, block, i, old_value, new_value);
+    field_set(body, block + i * layout->bits[0], layout->bits[0], new_value); /* the usual case */
+    return 0;
 }
 
 /* ------------------------------------------------------------------ all counters of a block */

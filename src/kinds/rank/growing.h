@@ -139,6 +139,8 @@ static void rank_count_half(tamis_table *to, const split_half *half) {
         to->keys += half->cell[i] >> shape->remainder_bits & counter;
 }
 
+/* The prints of a bucket are cut in the middle: the lower half is bucket 2b of a table with twice
+ * as many, the upper half 2b + 1. In the usual case the halves are written as a whole (split.h). */
 static tamis_status rank_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     split_half halves[2];
     if (!rank_can_split(from, bucket, to)) return rank_carry_cells(from, bucket, to);
@@ -185,6 +187,7 @@ static uint64_t rank_entries_now(const tamis_table *table) {
     return rank_has_counters(table) ? table->entries : table->keys;
 }
 
+/* Files do not store `entries`. Without counters it is `keys`, and nothing need be counted. */
 static void rank_recount(tamis_table *table) {
     const chains_shape *const shape = &rank_shape_of(table)->chains;
     table->entries = 0;

@@ -65,6 +65,8 @@ static_assert(RANK_MAX_CELLS <= CHAINS_MAX_CELLS && RANK_MAX_CELL_BITS <= FIELD_
 
 /* ------------------------------------------------------------------ planning */
 
+/* First how copies are told apart, then the layout, then the sizes: each step reads what the ones
+ * before have filled in. Aligned buckets are faster; packed ones are smaller, and can grow. */
 static tamis_status rank_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[RANK_FIELDS];
     memcpy(g, need->fixed, sizeof g);
@@ -151,6 +153,8 @@ static STRIPE_READER bool rank_has(const tamis_table *table, uint64_t hash) {
     return chains_hold(rank_view(table), &place);
 }
 
+/* `copies_follow` walks the chain once and brings back all that the next steps need: how many
+ * copies there are, where the cell is that can count one more, and where the chain ends. */
 static tamis_status rank_add_at(tamis_table *table, const chains_place *place) {
     uint64_t const     most = rank_shape_of(table)->most;
     copies_trail const trail = copies_follow(rank_view(table), place);
@@ -180,6 +184,8 @@ static tamis_status rank_add_new(tamis_table *table, uint64_t hash, bool *ret_is
     return TAMIS_OK;
 }
 
+/* By I4 at most one cell of a fingerprint is not full: the copy is taken from that one. A cell
+ * whose last copy goes is closed, and the last cell of its chain moves into the hole. */
 static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(rank_view(table), &place);
@@ -276,6 +282,8 @@ typedef struct rank_visit {
     void             *context;
 } rank_visit;
 
+/* A bucket is visited chain by chain, but within a chain in the order of its cells; copies_each()
+ * sorts the remainders, so prints come in increasing order, as kind.h asks. */
 static bool rank_visit_one(void *context, const chains_place *place, const copies_entry *entry) {
     const rank_visit *const job = context;
     uint64_t const          print =
@@ -332,6 +340,8 @@ static bool rank_join_one(void *context, const chains_place *place, const copies
     return is_added;
 }
 
+/* All or nothing: rank_can_join() has counted before the first cell is added. Both tables have the
+ * same buckets and chains, so bucket i of `from` goes to bucket i of `into`. */
 static tamis_status rank_merge(tamis_table *into, const tamis_table *from) {
     if (!rank_can_join(into, from)) return TAMIS_ERR_FULL;
     rank_joint     joint = { .into = into };
@@ -408,6 +418,8 @@ static bool rank_states_are_whole(const tamis_table *table, uint64_t bucket, uns
     return true;
 }
 
+/* In the order of trust: a bucket whose levels do not add up (I1) must not be walked, so that is
+ * checked before its cells are; what needs all buckets (I2, I3, I5) comes last. */
 static bool rank_validate(const tamis_table *table, const char **reterr_why) {
     chains_view const chains = rank_view(table);
     rank_audit        audit = { .shape = rank_shape_of(table) };

@@ -32,6 +32,7 @@ static bool rank_levels_are_possible(const uint64_t *g) {
     return g[RANK_EXTENSIONS2] <= g[RANK_BUCKETS] && g[RANK_EXTENSIONS3] <= g[RANK_EXTENSIONS2];
 }
 
+/* A cell is read as one field, so remainder, counter and value must fit into one. */
 static bool rank_cells_are_possible(const uint64_t *g) {
     if (!rank_is_within(g[RANK_REMAINDER_BITS], 1, RANK_MAX_CELL_BITS)) return false;
     if (g[RANK_COUNTER_BITS] > RANK_MAX_COUNTER_BITS || g[RANK_VALUE_BITS] > RANK_MAX_VALUE_BITS)
@@ -72,6 +73,8 @@ bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout) {
 
 /* ------------------------------------------------------------------ prediction */
 
+/* B x L x 2^r; 0 if that does not fit into 64 bits, which no geometry may exceed: a hash has no
+ * more. */
 uint64_t tamis_rank_prints(const uint64_t *geometry) {
     uint64_t prints;
     if (geometry[RANK_REMAINDER_BITS] > 63) return 0;

@@ -167,9 +167,12 @@ TAMIS_INLINE tamis_status state_bloom_status(const bloom_saying *saying) {
 }
 
 /* Read all cells of a key, to change them. TAMIS_OK and the code of its value, _ABSENT, _UNKNOWN;
- * _CONFLICT: it has another value than `from`. */
-TAMIS_INLINE tamis_status state_bloom_find(const tamis_table *table, uint64_t hash, uint64_t from,
-                                           shared_found *ret_found, uint64_t *ret_code) {
+ * _CONFLICT: it has another value than `from`. Every change calls it. It reads k cells, so that it
+ * is called and not inlined: one copy of it is compiled, and not six. */
+static __attribute__((noinline)) tamis_status state_bloom_find(const tamis_table *table,
+                                                               uint64_t hash, uint64_t from,
+                                                               shared_found *ret_found,
+                                                               uint64_t     *ret_code) {
     const shared_shape *const shape = state_shared_shape(table);
     bloom_saying              saying = { 0, false };
     shared_read(&shape->cells, table->body, hash, ret_found);

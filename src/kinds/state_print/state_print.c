@@ -51,6 +51,8 @@
 
 /* ------------------------------------------------------------------ planning */
 
+/* Permuted unless the user says otherwise: it is better in all but speed. The bits of a field
+ * follow from the values and the timer, so a geometry that fixes others is refused. */
 static tamis_status state_print_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[TAMIS_MAX_FIELDS];
     memcpy(g, need->fixed, sizeof g);
@@ -70,6 +72,7 @@ static bool state_print_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes
     return checked_body_bytes(layout.end, 8, FIELD_PAD_BYTES, ret_bytes);
 }
 
+/* A life longer than the capacity means churn, for which the d-left law is another one. */
 static void state_print_predict(const uint64_t *g, const tamis_workload *work,
                                 tamis_forecast *ret_forecast) {
     double const n = (double)work->capacity, t = (double)work->lifetime;
@@ -80,6 +83,7 @@ static void state_print_predict(const uint64_t *g, const tamis_workload *work,
                               &ret_forecast->lines_absent, &ret_forecast->lines_add);
 }
 
+/* The cells of core/cells.h are the prints alone; where their fields are, tagged.h knows. */
 static tagged_shape state_print_cells_shape(const uint64_t *g) {
     unsigned const print_bits = (unsigned)g[STATE_PRINT_PRINT_BITS];
     bool const     is_permuted = g[STATE_PRINT_PERMUTED] != 0;
@@ -168,6 +172,7 @@ static bool state_print_validate_key(const tamis_table *table, const print_walk 
     return true;
 }
 
+/* Buckets and the side table first (I1, I3): the walk over all keys relies on them. */
 static bool state_print_validate(const tamis_table *table, const char **reterr_why) {
     const print_shape *const shape = state_print_shape(table);
     uint64_t                 keys = 0;

@@ -56,6 +56,7 @@ typedef struct print_walk {
     state_cell cell;  /* the field of the key, and its unit */
 } print_walk;
 
+/* Go to the next key; false after the last. */
 static __attribute__((unused)) bool state_print_next(const tamis_table *table, print_walk *walk) {
     tagged const cells = state_print_cells(table);
     side const   aside = state_print_side(table);

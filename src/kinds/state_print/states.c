@@ -57,9 +57,10 @@ TAMIS_INLINE tamis_status state_print_seen_status(const tamis_table *table, prin
     return state_print_field_status(table, found->cell.bit);
 }
 
-/* Look for a key, and for room if it is not there. TAMIS_OK, _ABSENT or _UNKNOWN. */
-TAMIS_INLINE tamis_status state_print_look(const tamis_table *table, uint64_t hash,
-                                           print_found *ret_found) {
+/* Look for a key, and for room if it is not there. TAMIS_OK, _ABSENT or _UNKNOWN. It is called and
+ * not inlined: it counts the cells of d buckets, and has many callers. */
+static __attribute__((noinline)) tamis_status
+state_print_look(const tamis_table *table, uint64_t hash, print_found *ret_found) {
     tagged const cells = state_print_cells(table);
     ret_found->is_aside = state_print_find_aside(table, hash, ret_found);
     if (ret_found->is_aside) return state_print_field_status(table, ret_found->cell.bit);
@@ -427,6 +428,7 @@ static tamis_status state_print_merge(tamis_table *into, const tamis_table *from
 
 /* ------------------------------------------------------------------ counting */
 
+/* A key that is unknown has no value, and is in no counter. */
 static void state_print_tally(const tamis_table *table, uint64_t *counts) {
     print_walk walk = { .aside = 0 };
     while (state_print_next(table, &walk)) {
@@ -435,6 +437,7 @@ static void state_print_tally(const tamis_table *table, uint64_t *counts) {
     }
 }
 
+/* "Don't know" is the value behind the last one (I5), so it is found as any other. */
 static void state_print_census(const tamis_table *table, kind_census *ret_census) {
     print_walk walk = { .aside = 0 };
     *ret_census = (kind_census){ .side_keys = side_count(state_print_side(table)),
