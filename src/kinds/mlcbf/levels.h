@@ -170,9 +170,8 @@ typedef struct levels_path {
     uint64_t tops; /* how many cells of the last level are full */
 } levels_path;
 
-/* Counts through the whole block: so long that a call is nothing beside it. */
-static __attribute__((noinline, unused)) levels_path
-levels_find(const levels *layout, const uint8_t *body, uint64_t block, uint64_t i) {
+TAMIS_INLINE levels_path levels_find(const levels *layout, const uint8_t *body, uint64_t block,
+                                     uint64_t i) {
     levels_path path = { .end = block };
     uint64_t    n = layout->counters;
     for (unsigned l = 0; l < layout->depth; l++) {
@@ -192,7 +191,8 @@ levels_find(const levels *layout, const uint8_t *body, uint64_t block, uint64_t 
 
 /* Close a block: drop all cells. Returns how many counters are stuck now that were not before: the
  * full ones on level 0, less those that were at the top. */
-TAMIS_INLINE uint64_t levels_close(const levels *layout, uint8_t *body, uint64_t block) {
+static __attribute__((noinline, unused)) uint64_t levels_close(const levels *layout, uint8_t *body,
+                                                               uint64_t block) {
     uint64_t const first = levels_area_at(layout, block), end = levels_closed_at(layout, block);
     uint64_t const tops = levels_find(layout, body, block, 0).tops;
     for (uint64_t at = first; at < end; at += FIELD_MAX_BITS - 1) {
@@ -277,7 +277,8 @@ typedef struct levels_walk {
     bool     is_closed;
 } levels_walk;
 
-TAMIS_INLINE levels_walk levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
+static __attribute__((noinline, unused)) levels_walk
+levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
     levels_walk walk = { .is_closed = levels_is_closed(layout, body, block) };
     if (!walk.is_closed) {
         levels_path const path = levels_find(layout, body, block, 0);
