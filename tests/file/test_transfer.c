@@ -473,7 +473,7 @@ static void stream_is_the_same_for_every_instruction_set(void **state) {
         assert_int_equal(s.n, first.n);
         assert_memory_equal(s.bytes, first.bytes, s.n);
         tamis_set *const back = received(&first, &spec);
-        assert_string_equal(inspect(back).facts.isa, tamis_isa_name(i));
+        assert_string_equal(inspect(back).facts.isa, inspect(set).facts.isa);
         expect_same_contents(set, back, true);
         free(s.bytes);
         tamis_free(back);
