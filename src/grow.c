@@ -33,6 +33,7 @@
  */
 #include "grow.h"
 #include "share.h"
+#include "states_door.h"
 
 #include "core/bits.h"
 #include "core/memory.h"
@@ -121,6 +122,13 @@ static sweep doubled_sweep_with_rest(const sweep *hand) {
     twice.late = 2 * hand->late + !has_waited;
     twice.rest = 2 * hand->rest - (has_waited ? hand->timeout : 0);
     return twice;
+}
+
+/* The sweep as it goes on in a table of another stage. */
+static sweep scaled_sweep(const sweep *hand, int doublings) {
+    sweep scaled = doublings < 0 ? sweep_shrunk(hand, (unsigned)-doublings) : *hand;
+    for (int i = 0; i < doublings; i++) scaled = doubled_sweep_with_rest(&scaled);
+    return scaled;
 }
 
 void tamis_grow_follow_sweep(tamis_set *set) {
@@ -321,6 +329,7 @@ static tamis_status rebuild_held(tamis_set *set, int doublings) {
     if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;
     if (status != TAMIS_OK) return status;
     tamis_grow_prepare(set, geometry, &made);
+    made.sweep = scaled_sweep(&set->table.sweep, doublings); /* timers are carried to it */
     status = get_body(set, &made);
     if (status == TAMIS_OK) status = carry_all(set, &made);
     if (status != TAMIS_OK) {
@@ -331,8 +340,6 @@ static tamis_status rebuild_held(tamis_set *set, int doublings) {
     made.aged = set->table.aged + growth->next.aged;
     made.refused_adds = set->table.refused_adds;
     made.refused_removes = set->table.refused_removes;
-    made.sweep = set->table.sweep;
-    for (int i = 0; i < doublings; i++) made.sweep = doubled_sweep_with_rest(&made.sweep);
     give_body(set, &set->table);
     give_body(set, &growth->next);
     growth->next = (tamis_table){ .body = NULL };
@@ -459,7 +466,7 @@ static int doublings_to(const tamis_set *set, uint64_t capacity) {
     return (int)stage - (int)growth->stage;
 }
 
-static tamis_status resize_now(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
+static tamis_status resize_held(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
     tamis_status status = TAMIS_OK;
     if (capacity > grow_largest(set)) return TAMIS_ERR_LIMIT;
     if (capacity < entries_of(set)) return TAMIS_ERR_FULL;
@@ -469,13 +476,21 @@ static tamis_status resize_now(tamis_set *set, uint64_t capacity, uint64_t *ret_
     return status;
 }
 
-tamis_status tamis_resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
-    if (set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_status status = handle_change_status(set);
-    if (status != TAMIS_OK) return status;
+static tamis_status resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
     if (set->growth == NULL) return TAMIS_ERR_CANNOT;
     tamis_share_hold(set);
-    status = resize_now(set, capacity, ret_capacity);
+    tamis_status const status = resize_held(set, capacity, ret_capacity);
     tamis_share_release(set);
     return status;
+}
+
+tamis_status tamis_resize(tamis_set *set, uint64_t capacity, uint64_t *ret_capacity) {
+    if (set == NULL) return TAMIS_ERR_ARGUMENT;
+    tamis_status const status = handle_change_status(set);
+    return status == TAMIS_OK ? resize(set, capacity, ret_capacity) : status;
+}
+
+tamis_status tamis_states_resize(tamis_states *states, uint64_t capacity, uint64_t *ret_capacity) {
+    tamis_status const status = states_check(states);
+    return status == TAMIS_OK ? resize(&states->set, capacity, ret_capacity) : status;
 }

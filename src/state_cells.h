@@ -106,6 +106,16 @@ TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
     return value | timer << state_value_bits(into, bits);
 }
 
+/* The same for a table of another stage, whose sweep has gone on in this one (grow.c). */
+TAMIS_INLINE uint64_t state_carried(const tamis_table *to, uint64_t to_unit,
+                                    const tamis_table *from, uint64_t from_unit, unsigned bits,
+                                    uint64_t field) {
+    uint64_t const value = state_value(from, bits, field);
+    uint64_t const timer = sweep_carried(&to->sweep, to_unit, &from->sweep, from_unit,
+                                         state_timer(from, bits, field), value);
+    return value | timer << state_value_bits(to, bits);
+}
+
 /* Two fields of one key, both converted to this table: keep the longer timer. _CONFLICT: the values
  * differ. */
 TAMIS_INLINE tamis_status state_join(tamis_table *into, unsigned bits, uint64_t bit,

@@ -239,6 +239,17 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_step_batch(tamis_states     
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks,
                                                          uint64_t *aged, uint64_t *ret_backlog);
 
+/** Give a table that was made with `grow_to` another capacity, as tamis_resize() does for sets: the
+ *  next one above `capacity` that it can have; larger, or smaller after many keys have gone, and
+ *  then memory comes back. Values and timers stay as they are: a key gets the time that it would
+ *  have had, and up to one unit of the sweep more (a unit is what is swept at a time; in the
+ *  smallest table it is at most a 32nd of a pass).
+ *  @param ret_capacity the capacity that it has now; may be NULL.
+ *  @return TAMIS_OK; _CANNOT: the table has a fixed size; _LIMIT: more than grow_to; _FULL: the
+ *  table holds more than that; _MEMORY, _READ_ONLY, _ARGUMENT. */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_resize(tamis_states *states, uint64_t capacity,
+                                                           uint64_t *ret_capacity);
+
 /** Get the real timeout of a value. Timers count passes of the sweep, so the timeout in a spec is
  *  rounded up. A silent key with that value is never removed within *ret_least ticks, and is gone
  *  after *ret_most, if the backlog is zero. If the spec has `like`, the answer is for that table.

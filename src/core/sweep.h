@@ -83,6 +83,34 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
     return min_u64(left + is_sooner, sweep_life(here, value)) + sweep_owed(here, here_unit);
 }
 
+/* The sweep as it goes on in a table of fewer units, in which each is made of 2^halvings: u becomes
+ * u / 2^halvings.
+ *
+ * A key that was touched before a pass of its unit goes `life` passes after that one. So the next
+ * pass must not come before now: that is all that a hand in another table must keep. It does here:
+ * of the units that are made of those before `due` and others, none is due yet. */
+static __attribute__((unused)) sweep sweep_shrunk(const sweep *hand, unsigned halvings) {
+    sweep          less = *hand;
+    uint64_t const part = hand->due & ((UINT64_C(1) << halvings) - 1);
+    less.units >>= halvings;
+    less.done >>= halvings;
+    less.due >>= halvings;
+    less.rest = (part * hand->timeout + hand->rest) >> halvings;
+    less.late = 0;
+    return less;
+}
+
+/* A timer goes from a unit there to the unit that it is a part of here (sweep_shrunk), or to a part
+ * of it in a table that has grown. Passes that are not done count as before. But one unit here, the
+ * one at the hand, may be made of some that were passed and of others that were not: it counts as
+ * not passed, and those that were get that pass back. No timer gets more than a fresh one. */
+TAMIS_INLINE uint64_t sweep_carried(const sweep *here, uint64_t here_unit, const sweep *there,
+                                    uint64_t there_unit, uint64_t timer, uint64_t value) {
+    if (here->timer_bits == 0) return 0;
+    bool const is_passed_again = there_unit < there->done && here_unit >= here->done;
+    return min_u64(timer + is_passed_again, sweep_fresh(here, here_unit, value));
+}
+
 /* The hand has passed n more units, and not beyond the last. */
 TAMIS_INLINE void sweep_skip(sweep *hand, uint64_t n) {
     hand->done += n;

@@ -63,6 +63,20 @@ static uint64_t put_until(tamis_states *states, uint64_t n, unsigned stage, uint
     return n;
 }
 
+static buffer bytes_of(const tamis_states *states) {
+    buffer file = { NULL, 0 };
+    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+    return file;
+}
+
+static void assert_unchanged(const tamis_states *states, buffer *before) {
+    buffer now = bytes_of(states);
+    assert_int_equal(now.n, before->n);
+    assert_memory_equal(now.bytes, before->bytes, now.n);
+    free(now.bytes);
+    free(before->bytes);
+}
+
 /* ------------------------------------------------------------------ values */
 
 static void values_are_kept(void **state) {
@@ -187,6 +201,110 @@ static void silent_keys_go_in_time(void **state) {
     }
 }
 
+/* What a test knows of a key. */
+typedef struct silence {
+    uint64_t heard;    /* when it was put or touched last; UINT64_MAX: never */
+    uint64_t sizes;    /* how often the table had got another size by then */
+    bool     was_late; /* there was a backlog */
+} silence;
+
+/* A key stays for `least`, and goes in time. Each new size may cost it a bucket of the smallest
+ * table, of which there are more than 128. If it was heard while the sweep was late, it may take
+ * two timeouts more (states.h). */
+static void expect_age(const tamis_states *states, uint64_t id, const silence *key, silence now,
+                       uint64_t least, uint64_t most) {
+    uint32_t           value = VALUES;
+    uint64_t const     timeout = states->set.table.sweep.timeout;
+    uint64_t const     age = key->heard == UINT64_MAX ? UINT64_MAX : now.heard - key->heard;
+    uint64_t const     more = (now.sizes - key->sizes) * timeout / 128 + 1;
+    uint64_t const     end = most + more + (key->was_late ? 2 * timeout : 0);
+    tamis_status const found = tamis_states_get_id(states, id, &value);
+    if (age <= least && (found != TAMIS_OK || value != value_of(id)))
+        fail_msg("gone at %llu of %llu", (unsigned long long)age, (unsigned long long)least);
+    if (!now.was_late && age > end && found == TAMIS_OK)
+        fail_msg("there at %llu of %llu", (unsigned long long)age, (unsigned long long)end);
+}
+
+#define SIZES 3
+
+/* Give the table several sizes at one moment. Returns how often it became smaller. */
+static unsigned take_sizes(tamis_states *states, uint64_t chance) {
+    unsigned smaller = 0;
+    for (unsigned i = 0; i < SIZES; i++) {
+        uint64_t const     before = states->set.capacity, wish = FIRST << (chance >> 8 * i) % 5;
+        tamis_status const status = tamis_states_resize(states, wish, NULL);
+        assert_true(status == TAMIS_OK || status == TAMIS_ERR_FULL);
+        assert_true(sweep_is_whole(&states->set.table.sweep));
+        smaller += states->set.capacity < before;
+    }
+    return smaller;
+}
+
+/* Keys come and go, and the table is given another size again and again: up to the largest, down
+ * to the smallest that has room, between steps and in one, on time and with a backlog. */
+static void ages_through_sizes(const char *kind, uint64_t timeout, unsigned timer_bits) {
+    enum { KEYS = 6500 };
+    uint64_t const      rounds = 100 + 3 * timeout;
+    static silence      keys[KEYS];
+    tamis_states *const states = make(kind, timeout, timer_bits);
+    tamis_states_spec   spec = spec_of(kind, timeout, timer_bits);
+    uint64_t            least, most, backlog = 0, smaller = 0;
+    silence             now = { 0, 0, false };
+    assert_int_equal(tamis_states_timeout(&spec, 0, &least, &most, NULL), TAMIS_OK);
+    for (uint64_t id = 0; id < KEYS; id++) keys[id] = (silence){ UINT64_MAX, 0, false };
+    for (uint64_t round = 0; round < rounds; round++) {
+        uint64_t const chance = dice_mix(round * 64 + timeout * 8 + timer_bits);
+        for (uint64_t i = 0; i < 30 + 3000 / timeout; i++) {
+            uint64_t const id = dice_mix(chance + i) % (round % 50 < 25 ? KEYS : KEYS / 9);
+            put(states, id, 1);
+            keys[id] = now;
+        }
+        smaller += take_sizes(states, chance);
+        now.sizes += SIZES;
+        now.heard++;
+        assert_int_equal(tamis_states_tick(states, 1, NULL, &backlog), TAMIS_OK);
+        now.was_late = backlog != 0 && (chance >> 40) % 4 == 0;
+        while (backlog != 0 && !now.was_late)
+            assert_int_equal(tamis_states_tick(states, 0, NULL, &backlog), TAMIS_OK);
+        for (uint64_t id = 0; id < KEYS; id++) expect_age(states, id, &keys[id], now, least, most);
+        assert_true(tamis_states_validate(states, NULL));
+    }
+    assert_true(smaller > 20);
+    tamis_states_free(states);
+}
+
+static void timers_go_on_in_any_size(void **state) {
+    static const uint64_t timeouts[] = { 1, 7, 20, 150 };
+    for (size_t i = 0; i < COUNT(timeouts); i++) {
+        for (unsigned bits = 2; bits <= 4; bits++) ages_through_sizes(*state, timeouts[i], bits);
+    }
+}
+
+static void a_size_is_taken_or_refused(void **state) {
+    tamis_states *const states = make(*state, 40, 3);
+    tamis_states       *fixed = NULL;
+    tamis_states_spec   spec = spec_of(*state, 40, 3);
+    uint64_t            capacity = 0, n = put_until(states, 0, 1, 300);
+    buffer              before = bytes_of(states);
+    assert_int_equal(tamis_states_resize(NULL, FIRST, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_resize(states, FIRST, &capacity), TAMIS_ERR_FULL);
+    assert_int_equal(tamis_states_resize(states, 2 * LAST, &capacity), TAMIS_ERR_LIMIT);
+    assert_unchanged(states, &before);
+    assert_int_equal(tamis_states_resize(states, 5 * FIRST, &capacity), TAMIS_OK);
+    assert_int_equal(capacity, 8 * FIRST);
+    expect(states, 0, n);
+    for (uint64_t id = 100; id < n; id++)
+        assert_int_equal(tamis_states_drop_id(states, id, TAMIS_ANY_VALUE), TAMIS_OK);
+    assert_int_equal(tamis_states_resize(states, 100, &capacity), TAMIS_OK);
+    assert_int_equal(capacity, FIRST);
+    expect(states, 0, 100);
+    spec.grow_to = 0;
+    fixed = make_states_from(&spec);
+    assert_int_equal(tamis_states_resize(fixed, FIRST, NULL), TAMIS_ERR_CANNOT);
+    tamis_states_free(fixed);
+    tamis_states_free(states);
+}
+
 /* What is owed in a step is owed as often after it; a full backlog is not more than full. */
 static void a_late_sweep_stays_whole(void **state) {
     for (uint64_t ticks = 1; ticks < 200; ticks += 7) {
@@ -277,20 +395,6 @@ static void let_pass(tamis_states *states, uint64_t ticks) {
         assert_int_equal(tamis_states_tick(states, i < ticks ? 1 : 0, NULL, &backlog), TAMIS_OK);
 }
 
-static buffer bytes_of(const tamis_states *states) {
-    buffer file = { NULL, 0 };
-    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
-    return file;
-}
-
-static void assert_unchanged(const tamis_states *states, buffer *before) {
-    buffer now = bytes_of(states);
-    assert_int_equal(now.n, before->n);
-    assert_memory_equal(now.bytes, before->bytes, now.n);
-    free(now.bytes);
-    free(before->bytes);
-}
-
 static uint64_t keys_of(const tamis_states *states) {
     tamis_states_facts facts;
     assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
@@ -352,6 +456,8 @@ int main(void) {
         cmocka_unit_test(tallies_are_of_both_tables),
         cmocka_unit_test(machines_are_asked_once),
         cmocka_unit_test(silent_keys_go_in_time),
+        cmocka_unit_test(timers_go_on_in_any_size),
+        cmocka_unit_test(a_size_is_taken_or_refused),
         cmocka_unit_test(a_late_sweep_stays_whole),
         cmocka_unit_test(files_go_on),
         cmocka_unit_test(tables_of_any_stage_are_merged),

@@ -136,12 +136,26 @@ static void line_count_carried(const line_shape *shape, const lines_list *list, 
         to->saturated += lines_list_copies(&shape->lines, list, i, &n) >= shape->most;
 }
 
+/* What an entry of a bucket has below its remainder, as it is in a bucket of the other table: a
+ * counter; or a value and a timer. */
+TAMIS_INLINE uint64_t line_carried(const tamis_table *from, uint64_t bucket, uint64_t kept,
+                                   const tamis_table *to, uint64_t to_bucket) {
+    const lines_shape *const shape = &line_shape_of(from)->lines;
+    unsigned const           bits = (unsigned)shape->value_bits;
+    if (bits == 0) return kept;
+    uint64_t const counter = kept & bits_low((unsigned)shape->counter_bits);
+    uint64_t const field = kept >> shape->counter_bits;
+    return counter | state_carried(to, to_bucket, from, bucket, bits, field) << shape->counter_bits;
+}
+
 /* To a table of any size. The entries come in the order of prints, so those of one bucket come
  * together. False: there is no room. */
-static bool line_carry_far(const lines_shape *shape, uint64_t bucket, const lines_list *list,
-                           lines_view target) {
-    unsigned const kept = (unsigned)(shape->counter_bits + shape->value_bits);
-    lines_load     load = { .bucket = UINT64_MAX };
+static bool line_carry_far(const tamis_table *from, uint64_t bucket, const lines_list *list,
+                           const tamis_table *to) {
+    const lines_shape *const shape = &line_shape_of(from)->lines;
+    lines_view const         target = line_view(to);
+    unsigned const           kept = (unsigned)(shape->counter_bits + shape->value_bits);
+    lines_load               load = { .bucket = UINT64_MAX };
     for (unsigned i = 0; i < list->n; i++) {
         lines_place const place =
             lines_print_place(target.shape, lines_list_print(shape, bucket, list, i));
@@ -151,7 +165,9 @@ static bool line_carry_far(const lines_shape *shape, uint64_t bucket, const line
             load.n = 0;
         }
         load.key[load.n] = (uint16_t)lines_key(&place);
-        load.rest[load.n++] = place.remainder << kept | (list->rest[i] & bits_low(kept));
+        uint64_t const lower = list->rest[i] & bits_low(kept);
+        load.rest[load.n++] =
+            place.remainder << kept | line_carried(from, bucket, lower, to, place.bucket);
     }
     return line_unload(target, &load);
 }
@@ -185,7 +201,7 @@ static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_t
     lines_list              list;
     lines_gather(line_view(from), bucket, &list);
     bool const has_room = is_twice ? line_carry_twice(&shape->lines, bucket, &list, target)
-                                   : line_carry_far(&shape->lines, bucket, &list, target);
+                                   : line_carry_far(from, bucket, &list, to);
     if (!has_room) return TAMIS_ERR_FULL;
     line_count_carried(shape, &list, to);
     return TAMIS_OK;

@@ -63,13 +63,27 @@ TAMIS_INLINE chains_place rank_print_place(const chains_shape *shape, uint64_t p
                            .remainder = print & bits_low((unsigned)shape->remainder_bits) };
 }
 
-/* Add a cell as it is, with its counter, its value and its timer: `upper` is what is above the
+/* What a cell of a bucket has above its remainder, as it is in a bucket of the other table: a
+ * counter; or a value and a timer. */
+TAMIS_INLINE uint64_t rank_carried(const tamis_table *from, uint64_t bucket, uint64_t upper,
+                                   const tamis_table *to, uint64_t to_bucket) {
+    const rank_shape *const shape = rank_shape_of(from);
+    unsigned const          bits = (unsigned)shape->value_bits;
+    if (bits == 0) return upper;
+    unsigned const counter_bits = (unsigned)shape->chains.counter_bits;
+    uint64_t const field = state_carried(to, to_bucket, from, bucket, bits, upper >> counter_bits);
+    return (upper & bits_low(counter_bits)) | field << counter_bits;
+}
+
+/* Add a cell of a bucket with its counter, its value and its timer: `upper` is what is above the
  * remainder. */
-static bool rank_carry_cell(tamis_table *to, uint64_t print, uint64_t upper) {
+static bool rank_carry_cell(const tamis_table *from, uint64_t bucket, tamis_table *to,
+                            uint64_t print, uint64_t upper) {
     const rank_shape *const shape = rank_shape_of(to);
     chains_place const      place = rank_print_place(&shape->chains, print);
     copies_trail const      trail = copies_follow(rank_view(to), &place);
-    uint64_t const          cell = place.remainder | upper << shape->chains.remainder_bits;
+    uint64_t const          carried = rank_carried(from, bucket, upper, to, place.bucket);
+    uint64_t const          cell = place.remainder | carried << shape->chains.remainder_bits;
     uint64_t const          copies = 1 + (upper & bits_low((unsigned)shape->chains.counter_bits));
     if (!chains_append(rank_view(to), &place, &trail.end, cell)) return false;
     to->keys += copies;
@@ -91,7 +105,7 @@ static tamis_status rank_carry_cells(const tamis_table *from, uint64_t bucket, t
                 field_get(from->body, chains_cell(chains, at, chains_at_step(&step)),
                           (unsigned)chains.shape->cell_bits);
             uint64_t const print = rank_print(chains.shape, bucket, chain, cell & bits_low(bits));
-            if (!rank_carry_cell(to, print, cell >> bits)) return TAMIS_ERR_FULL;
+            if (!rank_carry_cell(from, bucket, to, print, cell >> bits)) return TAMIS_ERR_FULL;
         } while (chains_next(chains, at, &step));
     }
     return TAMIS_OK;
