@@ -130,15 +130,20 @@ static uint64_t shared_remove_chunk(tamis_table *table, const uint64_t *hash, un
     return removed;
 }
 
-/* Prefetch the memory of keys, and the words of their stripes. In a step only that of the table:
- * `next` was used recently, so it is in the cache. */
+/* Prefetch the memory of keys, in the table that each is in, and the words of their stripes. */
 static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                          bool is_update) {
     const tamis_set *const  set = set_of_table(table);
     const sharing *const    share = share_of(set);
     unsigned const          mine = tamis_share_enter(set);
     const share_view *const view = share_view_now(share);
-    set->shared->fetch(&view->table, hash, n, is_update);
+    if (view->next.body != NULL && set->kind->growing->fetch != NULL) {
+        uint64_t const boundary = __atomic_load_n(&view->boundary, __ATOMIC_RELAXED);
+        set->kind->growing->fetch(&(kind_sides){ &view->table, &view->next, boundary }, hash, n,
+                                  is_update);
+    } else {
+        set->shared->fetch(&view->table, hash, n, is_update);
+    }
     for (unsigned i = 0; i < n && is_update; i++)
         prefetch_to_own(&share->stripes[share_stripe(view, hash[i])].word);
     tamis_share_leave(set, mine);

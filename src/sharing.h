@@ -74,13 +74,17 @@ typedef struct share_stripe_state {
 static_assert(sizeof(share_stripe_state) == TAMIS_LINE_BYTES, "one line");
 
 /* What a shared set has besides its table. Fields that several threads use are atomic, or protected
- * by a lock. */
+ * by a lock. What every call reads is in the first cache line; what some calls write is in others,
+ * so that a core does not lose the first one to them. */
 typedef struct sharing {
     const share_view   *view;  /* the present one */
     uint64_t            views; /* how many views there have been */
     share_stripe_state *stripes;
-    uint64_t            n;     /* stripes */
-    uint64_t            attic; /* a lock for memory that all stripes share */
+    uint64_t            n; /* stripes */
+    uint64_t            unused_of_calls[4];
+
+    uint64_t attic; /* a lock for memory that all stripes share */
+    uint64_t unused_of_attic[7];
 
     /* For states: the sweep of each table, and its version. */
     uint64_t hand;

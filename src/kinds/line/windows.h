@@ -169,65 +169,98 @@ TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *h
     }
 }
 
-/* The general form. */
-static __attribute__((noinline)) tamis_status
-line_share_change(sharing *share, uint64_t hash, unsigned more, share_operation *operation) {
-    share_window window;
-    window.side = NULL;
-    return share_change(share, &line_inlined, &window, hash, more, operation, NULL);
+/* The general form. The window serves all keys of a chunk. */
+static __attribute__((noinline)) tamis_status line_share_change(sharing      *share,
+                                                                share_window *window, uint64_t hash,
+                                                                unsigned         more,
+                                                                share_operation *operation) {
+    return share_change(share, &line_inlined, window, hash, more, operation, NULL);
 }
 
-/* A line of a bare table in no step of growing, with its stripe locked. */
+/* The line of a key, with its stripe locked. */
 typedef struct line_held {
-    lines_view  lines;
-    lines_place place;
-    uint64_t   *word, before; /* of the stripe; what it was */
-    uint64_t   *keys;         /* of the stripe */
+    lines_view          lines;
+    lines_place         place;
+    share_stripe_state *stripe;
+    uint64_t            before; /* what the word of the stripe was */
+    unsigned            which;  /* 1: the line is in `next` */
 } line_held;
 
-/* False: the table is another, or its stripe is locked; nothing was done. */
-TAMIS_INLINE bool line_hold(sharing *share, const share_view *view, uint64_t hash,
+/* is_bare: the table is, and is in no step of growing; a constant. False: the view is another, or
+ * the stripe is locked; nothing was done. */
+TAMIS_INLINE bool line_hold(sharing *share, const share_view *view, uint64_t hash, bool is_bare,
                             line_held *ret_held) {
-    lines_view const          lines = line_view_as(&view->table, true);
-    lines_place const         place = lines_find(lines, hash);
-    share_stripe_state *const stripe = &share->stripes[place.bucket >> view->stripe_shift];
+    share_stripe_state *const stripe = &share->stripes[share_stripe(view, hash)];
     uint64_t                  before;
     if (__builtin_expect(!stripe_lock_from(&stripe->word, &before), 0)) return false;
-    *ret_held = (line_held){ lines, place, &stripe->word, before, &stripe->keys[0] };
+    const tamis_table *const side = is_bare ? &view->table : share_side(view, hash);
+    lines_view const         lines = line_view_as(side, is_bare);
+    *ret_held = (line_held){ lines, lines_find(lines, hash), stripe, before, side == &view->next };
     if (__builtin_expect(share_view_now(share) == view, 1)) return true;
     stripe_unlock(&stripe->word);
     return false;
 }
 
-/* As line_add_to_bare(): most keys change their line and nothing else. False: not this one; it has
- * not changed. */
-TAMIS_INLINE bool line_near_add(const line_held *held) {
-    uint8_t *const line = lines_at(held->lines, held->place.bucket);
-    runs const     index = runs_load(line);
-    run const      mine = runs_find(index, held->place.chain);
+/* Add to the counts of the stripe that is held: keys, and entries where these are counted. */
+TAMIS_INLINE void line_count_held(const line_held *held, uint64_t more) {
+    share_add_alone(&held->stripe->keys[held->which], more);
+    if (lines_counter_bits(held->lines) != 0)
+        share_add_alone(&held->stripe->entries[held->which], more);
+}
+
+/* Where a new entry goes: false, if it is not alone in a free slot of its line. As
+ * line_add_to_bare() and line_add_as(). */
+TAMIS_INLINE bool line_near_slot(const line_held *held, runs *ret_index, run *ret_mine,
+                                 unsigned *ret_slot) {
+    lines_view const         lines = held->lines;
+    const lines_place *const place = &held->place;
+    uint8_t *const           line = lines_at(lines, place->bucket);
+    uint64_t const           rest = rest_new(lines.shape, place->remainder, 0);
+    runs const               index = runs_load(line);
+    run const                mine = runs_find(index, place->chain);
     if (!run_is_here(mine) || runs_are_full(index)) return false;
-    unsigned const slot = lines_slot_for(held->lines, line, &held->place, mine, 0);
-    if (line[RUNS_AT + slot - 1] == held->place.byte) return false; /* perhaps another copy */
-    stripe_begin_change_from(held->word, held->before);
-    lines_insert_at(held->lines, &held->place, mine, index, slot, 0);
-    share_add_alone(held->keys, 1);
-    stripe_end_change_from(held->word, held->before);
+    *ret_index = index;
+    *ret_mine = mine;
+    if (lines.is_bare) {
+        *ret_slot = lines_slot_for(lines, line, place, mine, 0);
+        return line[RUNS_AT + *ret_slot - 1] != place->byte; /* or perhaps another copy */
+    }
+    *ret_slot = lines_slot_for(lines, line, place, mine, rest);
+    uint64_t const same = runs_match(line, place->byte) & run_mask(mine);
+    return lines_with_rest(lines, place, same) == 0;
+}
+
+/* Most keys change their line and nothing else. False: not this one; it has not changed. */
+TAMIS_INLINE bool line_near_add(const line_held *held) {
+    lines_view const lines = held->lines;
+    uint64_t const   rest = lines.is_bare ? 0 : rest_new(lines.shape, held->place.remainder, 0);
+    runs             index;
+    run              mine;
+    unsigned         slot;
+    if (!line_near_slot(held, &index, &mine, &slot)) return false;
+    stripe_begin_change_from(&held->stripe->word, held->before);
+    lines_insert_at(lines, &held->place, mine, index, slot, rest);
+    line_count_held(held, 1);
+    stripe_end_change_from(&held->stripe->word, held->before);
     return true;
 }
 
 /* As line_remove_as(). */
 TAMIS_INLINE bool line_near_remove(const line_held *held, uint64_t most) {
-    uint8_t *const line = lines_at(held->lines, held->place.bucket);
-    runs const     index = runs_load(line);
-    run const      mine = runs_find_occupied(index, held->place.chain);
+    lines_view const         lines = held->lines;
+    const lines_place *const place = &held->place;
+    uint8_t *const           line = lines_at(lines, place->bucket);
+    runs const               index = runs_load(line);
+    run const                mine = runs_find_occupied(index, place->chain);
     if (runs_are_cut(index)) return false;
-    uint64_t const same = runs_match(line, held->place.byte) & (mine.end - mine.start);
-    if (same == 0 || bits_popcount(same) >= most) return false;
-    stripe_begin_change_from(held->word, held->before);
-    (void)lines_delete(held->lines, held->place.bucket, held->place.chain, mine, index,
-                       bits_lowest(same));
-    share_add_alone(held->keys, (uint64_t)-1);
-    stripe_end_change_from(held->word, held->before);
+    uint64_t const matches = runs_match(line, place->byte) & (mine.end - mine.start);
+    uint64_t const same = lines_with_rest(lines, place, matches);
+    unsigned const copies = lines_copies(lines, place, same);
+    if (same == 0 || copies >= most || (lines_counter_bits(lines) != 0 && copies > 1)) return false;
+    stripe_begin_change_from(&held->stripe->word, held->before);
+    (void)lines_delete(lines, place->bucket, place->chain, mine, index, bits_lowest(same));
+    line_count_held(held, (uint64_t)-1);
+    stripe_end_change_from(&held->stripe->word, held->before);
     return true;
 }
 
@@ -235,42 +268,58 @@ TAMIS_INLINE bool line_is_calm(const share_view *view) {
     return view->next.body == NULL && line_shape_of(&view->table)->lines.rest_bits == 0;
 }
 
-static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
-    const share_view *const view = share_view_now(share);
-    bool const              is_calm = line_is_calm(view);
-    unsigned                added = 0;
-    line_held               held;
+TAMIS_INLINE unsigned line_share_add_as(sharing *share, const share_view *view,
+                                        const uint64_t *hash, unsigned n, bool is_bare) {
+    unsigned     added = 0;
+    line_held    held;
+    share_window window;
+    window.side = NULL;
     line_share_fetch_tails(share, hash, n);
     for (; added < n; added++) {
-        if (__builtin_expect(is_calm && line_hold(share, view, hash[added], &held), 1)) {
+        if (__builtin_expect(line_hold(share, view, hash[added], is_bare, &held), 1)) {
             if (line_near_add(&held)) continue;
-            stripe_unlock(held.word);
+            stripe_unlock(&held.stripe->word);
         }
-        if (line_share_change(share, hash[added], 1, line_share_add) != TAMIS_OK) break;
+        if (line_share_change(share, &window, hash[added], 1, line_share_add) != TAMIS_OK) break;
     }
     return added;
 }
 
-static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, unsigned n,
-                                        uint64_t *ret_saturated) {
+static unsigned line_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
     const share_view *const view = share_view_now(share);
-    bool const              is_calm = line_is_calm(view);
-    uint64_t const          most = line_shape_of(&view->table)->most;
-    uint64_t                removed = 0, saturated = 0;
-    line_held               held;
+    return line_is_calm(view) ? line_share_add_as(share, view, hash, n, true)
+                              : line_share_add_as(share, view, hash, n, false);
+}
+
+TAMIS_INLINE uint64_t line_share_remove_as(sharing *share, const share_view *view,
+                                           const uint64_t *hash, unsigned n,
+                                           uint64_t *ret_saturated, bool is_bare) {
+    uint64_t const most = line_shape_of(&view->table)->most;
+    uint64_t       removed = 0, saturated = 0;
+    line_held      held;
+    share_window   window;
+    window.side = NULL;
     line_share_fetch_tails(share, hash, n);
     for (unsigned i = 0; i < n; i++) {
         removed |= UINT64_C(1) << i;
-        if (__builtin_expect(is_calm && line_hold(share, view, hash[i], &held), 1)) {
+        if (__builtin_expect(line_hold(share, view, hash[i], is_bare, &held), 1)) {
             if (line_near_remove(&held, most)) continue;
-            stripe_unlock(held.word);
+            stripe_unlock(&held.stripe->word);
         }
-        tamis_status const status = line_share_change(share, hash[i], 0, line_share_remove);
+        tamis_status const status =
+            line_share_change(share, &window, hash[i], 0, line_share_remove);
         removed ^= (uint64_t)(status != TAMIS_OK) << i;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << i;
     }
     *ret_saturated = saturated;
     return removed;
+}
+
+static uint64_t line_share_remove_chunk(sharing *share, const uint64_t *hash, unsigned n,
+                                        uint64_t *ret_saturated) {
+    const share_view *const view = share_view_now(share);
+    return line_is_calm(view) ? line_share_remove_as(share, view, hash, n, ret_saturated, true)
+                              : line_share_remove_as(share, view, hash, n, ret_saturated, false);
 }
 
 /* ------------------------------------------------------------------ lookups, in place */
@@ -378,13 +427,43 @@ TAMIS_INLINE uint64_t line_share_has_bare(sharing *share, const share_view *view
     return found;
 }
 
+/* Any table, and both tables of a step. As line_has_chunk_in(): rests are asked for when the bytes
+ * are compared, and read when all lines are done. */
+TAMIS_INLINE uint64_t line_share_has_any(sharing *share, const share_view *view,
+                                         const uint64_t *hash, unsigned n) {
+    const uint64_t *word[TAMIS_CHUNK];
+    lines_place     place[TAMIS_CHUNK];
+    uint64_t        version[TAMIS_CHUNK], slots[TAMIS_CHUNK];
+    uint64_t        maybe = 0, found = 0, again = 0, moved = 0;
+    for (unsigned i = 0; i < n; i++) {
+        word[i] = &share->stripes[share_stripe(view, hash[i])].word;
+        version[i] = stripe_version(word[i]);
+        const tamis_table *const side = share_side(view, hash[i]);
+        lines_view const         lines = line_view(side);
+        bool                     is_far;
+        place[i] = lines_find(lines, hash[i]);
+        slots[i] = lines_slots_here(lines, &place[i], &is_far);
+        moved |= (uint64_t)(side == &view->next) << i;
+        again |= (uint64_t)is_far << i; /* one by one */
+        maybe |= (uint64_t)(slots[i] != 0) << i;
+        if (slots[i] != 0) lines_fetch_rest(lines, &place[i], bits_lowest(slots[i]));
+    }
+    for (maybe &= ~again; maybe != 0; maybe &= maybe - 1) {
+        unsigned const   i = bits_lowest(maybe);
+        lines_view const lines = line_view((moved >> i & 1) != 0 ? &view->next : &view->table);
+        found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
+    }
+    for (unsigned i = 0; i < n; i++) again |= (uint64_t)!stripe_is_same(word[i], version[i]) << i;
+    if (again == 0) return found;
+    return (found & ~again) | line_share_has_each(share, hash, again);
+}
+
 static STRIPE_READER uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash,
                                                    unsigned n) {
     const share_view *const view = share_view_now(share);
-    if (line_is_calm(view)) {
-        uint64_t const found = line_share_has_bare(share, view, hash, n);
-        if (__builtin_expect(share_view_now(share) == view, 1)) return found;
-    }
+    uint64_t const          found = line_is_calm(view) ? line_share_has_bare(share, view, hash, n)
+                                                       : line_share_has_any(share, view, hash, n);
+    if (__builtin_expect(share_view_now(share) == view, 1)) return found;
     return line_share_has_each(share, hash, bits_low(n));
 }
 
