@@ -7,6 +7,8 @@
  *   plain    one thread on an ordinary set
  *   one      one thread on a shared set
  *   two      two threads on a shared set
+ *   apart    two threads, each on an ordinary set of its own with half of the keys: they share
+ *            nothing but the machine
  *   bare     one thread, and two, on cache lines without a set: as many bytes, one random line for
  *            an operation, prefetched. No set gets more of two threads than they do.
  *
@@ -30,12 +32,13 @@
 #define LINE_BYTES 64
 
 typedef enum job { PRESENT, ABSENT, ADD, REMOVE, MIX, JOBS } job;
-typedef enum way { PLAIN, ONE, TWO, BARE_ONE, BARE_TWO, WAYS } way;
+typedef enum way { PLAIN, ONE, TWO, APART, BARE_ONE, BARE_TWO, WAYS } way;
 
 static const char *const job_names[JOBS] = { "present", "absent", "add", "remove", "mix" };
 
 typedef struct stage_set {
     tamis_set *plain, *shared;
+    tamis_set *halves[2]; /* each an ordinary set with one half of the keys */
     uint8_t   *lines;
     uint64_t   n, n_lines; /* keys in the sets; bare lines */
 } stage_set;
@@ -45,6 +48,7 @@ typedef struct task {
     const stage_set   *all;
     tamis_set         *set; /* NULL: bare lines */
     job                what;
+    uint64_t           base, n;     /* numbers of the keys that are in the set */
     uint64_t           first, keys; /* numbers of the keys that are added and removed */
     uint64_t           operations, seed;
     uint64_t           sum;        /* so that nothing is left out */
@@ -80,11 +84,11 @@ static tamis_set *make(uint64_t n, bool is_shared) {
     return set;
 }
 
-static void fill(tamis_set *set, uint64_t n) {
+static void fill(tamis_set *set, uint64_t base, uint64_t n) {
     uint64_t ids[CHUNK];
     for (uint64_t i = 0; i < n; i += CHUNK) {
         uint64_t const more = n - i < CHUNK ? n - i : CHUNK;
-        for (uint64_t k = 0; k < more; k++) ids[k] = key_number(7, i + k);
+        for (uint64_t k = 0; k < more; k++) ids[k] = key_number(7, base + i + k);
         if (tamis_add_id_batch(set, ids, more, NULL) != TAMIS_OK) stop("an add was refused");
     }
 }
@@ -95,7 +99,7 @@ static void fill(tamis_set *set, uint64_t n) {
 static void choose(task *my, uint64_t done, uint64_t *ids) {
     uint64_t const absent = UINT64_C(1) << 40;
     for (uint64_t i = 0; i < CHUNK; i++) {
-        uint64_t number = key_random_below(&my->seed, my->all->n);
+        uint64_t number = my->base + key_random_below(&my->seed, my->n);
         if (my->what == ABSENT) number += absent;
         if (my->what == ADD || my->what == REMOVE) number = my->first + (done + i) % my->keys;
         ids[i] = key_number(7, number);
@@ -158,9 +162,20 @@ static void *run_task(void *context) {
 
 /* ------------------------------------------------------------------ one job in one way */
 
+/* The set that a thread works on; NULL: bare lines. */
+static tamis_set *set_for(const stage_set *all, way how, unsigned thread) {
+    switch (how) {
+    case PLAIN: return all->plain;
+    case ONE:
+    case TWO: return all->shared;
+    case APART: return all->halves[thread];
+    default: return NULL;
+    }
+}
+
 /* Million operations per second of all threads together. */
 static double measure(const stage_set *all, job what, way how, unsigned round) {
-    unsigned const    threads = how == TWO || how == BARE_TWO ? 2 : 1;
+    unsigned const    threads = how == TWO || how == APART || how == BARE_TWO ? 2 : 1;
     uint64_t const    more = all->n / 50 / CHUNK * CHUNK; /* keys that are added and removed */
     uint64_t const    n = what == ADD || what == REMOVE ? more : UINT64_C(1) << 22;
     task              tasks[2];
@@ -171,10 +186,10 @@ static double measure(const stage_set *all, job what, way how, unsigned round) {
     for (unsigned i = 0; i < threads; i++) {
         uint64_t const each = n / threads / CHUNK * CHUNK;
         tasks[i] = (task){ .all = all,
-                           .set = how == PLAIN ? all->plain
-                                  : how <= TWO ? all->shared
-                                               : NULL,
+                           .set = set_for(all, how, i),
                            .what = what,
+                           .base = how == APART ? i * (all->n / 2) : 0,
+                           .n = how == APART ? all->n / 2 : all->n,
                            .first = all->n + i * each,
                            .keys = each,
                            .operations = each,
@@ -216,12 +231,14 @@ static results measure_all(const stage_set *all, unsigned rounds) {
 
 static void print(const results *found) {
     (void)printf(
-        "M/s        plain  shared, 1   of plain   2 threads   bare 1  bare 2   scales, of bare\n");
+        "M/s        plain  shared, 1   of plain   2 threads   bare 1  bare 2   scales, of bare"
+        "   2 apart   of 2 apart\n");
     for (unsigned what = 0; what < JOBS; what++) {
         const double *const r = found->rate[what];
-        (void)printf("%-8s %7.1f %10.1f %10.2f %11.1f %8.1f %7.1f %8.2f %8.2f\n", job_names[what],
-                     r[PLAIN], r[ONE], r[ONE] / r[PLAIN], r[TWO], r[BARE_ONE], r[BARE_TWO],
-                     r[TWO] / r[ONE], r[TWO] / r[ONE] / (r[BARE_TWO] / r[BARE_ONE]));
+        (void)printf("%-8s %7.1f %10.1f %10.2f %11.1f %8.1f %7.1f %8.2f %8.2f %9.1f %8.2f\n",
+                     job_names[what], r[PLAIN], r[ONE], r[ONE] / r[PLAIN], r[TWO], r[BARE_ONE],
+                     r[BARE_TWO], r[TWO] / r[ONE], r[TWO] / r[ONE] / (r[BARE_TWO] / r[BARE_ONE]),
+                     r[APART], r[TWO] / r[ONE] / (r[APART] / r[PLAIN]));
     }
 }
 
@@ -233,8 +250,9 @@ static int write_json(const char *path, const results *found, uint64_t n, unsign
         const double *const r = found->rate[what];
         (void)fprintf(to,
                       ",\n  \"%s\": {\"plain\": %.4g, \"one\": %.4g, \"two\": %.4g, "
-                      "\"bare_one\": %.4g, \"bare_two\": %.4g}",
-                      job_names[what], r[PLAIN], r[ONE], r[TWO], r[BARE_ONE], r[BARE_TWO]);
+                      "\"apart\": %.4g, \"bare_one\": %.4g, \"bare_two\": %.4g}",
+                      job_names[what], r[PLAIN], r[ONE], r[TWO], r[APART], r[BARE_ONE],
+                      r[BARE_TWO]);
     }
     (void)fprintf(to, "\n}\n");
     return fclose(to) == 0 ? 0 : 1;
@@ -246,10 +264,14 @@ int main(int argc, char **argv) {
     unsigned const rounds = asked < 1 ? 1 : asked > MAX_ROUNDS ? MAX_ROUNDS : asked;
     tamis_facts    facts;
     if (n < 1000000) stop("usage: tamis-bench-sharing N [ROUNDS] [JSON]   (N: 1000000 or more)");
-    stage_set all = { make(n, false), make(n, true), NULL, n, 0 };
+    stage_set all = { .plain = make(n, false), .shared = make(n, true), .n = n };
     if (tamis_get_facts(all.plain, &facts) != TAMIS_OK) stop("no facts");
-    fill(all.plain, n);
-    fill(all.shared, n);
+    fill(all.plain, 0, n);
+    fill(all.shared, 0, n);
+    for (unsigned i = 0; i < 2; i++) {
+        all.halves[i] = make(n / 2, false);
+        fill(all.halves[i], i * (n / 2), n / 2);
+    }
     all.n_lines = facts.body_bytes / LINE_BYTES;
     all.lines = aligned_alloc((size_t)2 << 20, (facts.body_bytes + (2 << 20)) >> 21 << 21);
     if (all.lines == NULL) stop("no memory");
@@ -260,5 +282,6 @@ int main(int argc, char **argv) {
     free(all.lines);
     tamis_free(all.plain);
     tamis_free(all.shared);
+    for (unsigned i = 0; i < 2; i++) tamis_free(all.halves[i]);
     return argc > 3 ? write_json(argv[3], &found, n, rounds) : 0;
 }
