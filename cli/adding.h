@@ -9,8 +9,8 @@
 uint64_t counted_split(tamis_key *key, uint64_t line_number);
 
 /* A set that lines are added to or removed from. Threads change it at the same time if it is
- * shared. If not, they hash the lines, and the main thread changes it, in the order of the input.
- */
+ * shared (parting.h). If not, they hash the lines, and the main thread changes it, in the order of
+ * the input. */
 typedef struct set_in_work {
     tamis_set *set;
     bool       is_shared;

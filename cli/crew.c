@@ -53,7 +53,9 @@ static bool job_make_room(job *it) {
     if (keys != NULL) it->keys = keys;
     uint64_t *const hashes = realloc(it->hashes, room * sizeof hashes[0]);
     if (hashes != NULL) it->hashes = hashes;
-    if (keys == NULL || hashes == NULL) return false;
+    uint64_t *const parted = realloc(it->parted, room * sizeof parted[0]);
+    if (parted != NULL) it->parted = parted;
+    if (keys == NULL || hashes == NULL || parted == NULL) return false;
     it->room = room;
     return true;
 }
@@ -230,6 +232,7 @@ static uint64_t crew_end(crew *all) {
         text_free(&all->jobs[i].text);
         free(all->jobs[i].keys);
         free(all->jobs[i].hashes);
+        free(all->jobs[i].parted);
     }
     free(all->jobs);
     free(all->workers);

@@ -34,7 +34,8 @@ typedef struct job {
     tamis_status status;
     tamis_key   *keys;   /* of job_hash(): of each line */
     uint64_t    *hashes; /* and its hash */
-    size_t       room;   /* of the two */
+    uint64_t    *parted; /* room for the hashes in another order (parting.h) */
+    size_t       room;   /* of the three */
 
     bool lacks_room; /* job_hash() has found no memory */
     bool is_done;
