@@ -85,19 +85,63 @@ static unsigned grow_add_chunk(tamis_table *table, const uint64_t *hash, unsigne
 
 /* ------------------------------------------------------------------ chunks in a step */
 
-static kind_sides sides_of(const tamis_table *table) {
-    const struct growth *const growth = grow_handle(table)->growth;
-    return (kind_sides){ table, &growth->next, growth->boundary };
+/* The keys of a chunk, sorted by the table that they are in. So each table gets a chunk of its own,
+ * and the functions that are best for its form. A function of `line` that chose the table for each
+ * key had 0.63 and 0.69 of the speed between two steps, for present and absent keys; this has 0.95
+ * and 0.80 (8 M keys). It was not the pages: with huge ones for both tables it was no faster. */
+typedef struct chunk_sides {
+    unsigned n_here, n_next;
+    uint64_t here[TAMIS_CHUNK], next[TAMIS_CHUNK];       /* hashes, in their order */
+    uint8_t  here_at[TAMIS_CHUNK], next_at[TAMIS_CHUNK]; /* where in the chunk each is */
+} chunk_sides;
+
+/* Without branches: each hash is written to both, and counts in one. */
+static void part_chunk(uint64_t boundary, const uint64_t *hash, unsigned n, chunk_sides *ret) {
+    unsigned here = 0, next = 0;
+    for (unsigned i = 0; i < n; i++) {
+        bool const is_moved = hash[i] < boundary;
+        ret->here[here] = ret->next[next] = hash[i];
+        ret->here_at[here] = ret->next_at[next] = (uint8_t)i;
+        next += is_moved;
+        here += !is_moved;
+    }
+    ret->n_here = here;
+    ret->n_next = next;
+}
+
+/* The answers of one table, as bits of the chunk. */
+static uint64_t bits_of_chunk(uint64_t found, const uint8_t *at) {
+    uint64_t bits = 0;
+    for (; found != 0; found &= found - 1) bits |= UINT64_C(1) << at[bits_lowest(found)];
+    return bits;
 }
 
 static uint64_t grow_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
-    kind_sides const sides = sides_of(table);
-    return grow_handle(table)->kind->growing->has_chunk(&sides, hash, n);
+    const struct growth *const growth = grow_handle(table)->growth;
+    chunk_sides                sides;
+    uint64_t                   here = 0, next = 0;
+    part_chunk(growth->boundary, hash, n, &sides);
+    if (sides.n_here != 0) here = growth->table_calls->has_chunk(table, sides.here, sides.n_here);
+    if (sides.n_next != 0)
+        next = growth->next_calls->has_chunk(&growth->next, sides.next, sides.n_next);
+    return bits_of_chunk(here, sides.here_at) | bits_of_chunk(next, sides.next_at);
 }
 
+/* The kind's own function chooses the table for each key. */
 static void grow_fetch(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update) {
-    kind_sides const sides = sides_of(table);
-    grow_handle(table)->kind->growing->fetch(&sides, hash, n, is_update);
+    const struct growth *const growth = grow_handle(table)->growth;
+    grow_handle(table)->kind->growing->fetch(
+        &(kind_sides){ table, &growth->next, growth->boundary }, hash, n, is_update);
+}
+
+/* The same for kinds that have none. */
+static void grow_fetch_each(const tamis_table *table, const uint64_t *hash, unsigned n,
+                            bool is_update) {
+    const struct growth *const growth = grow_handle(table)->growth;
+    chunk_sides                sides;
+    part_chunk(growth->boundary, hash, n, &sides);
+    growth->table_calls->fetch(table, sides.here, sides.n_here, is_update);
+    growth->next_calls->fetch(&growth->next, sides.next, sides.n_next, is_update);
 }
 
 /* Both wrap the kind's own functions. Those that are NULL stay NULL. */
@@ -118,11 +162,14 @@ void tamis_grow_choose_calls(tamis_set *set) {
     growth->moving.has = own->has != NULL ? grow_has : NULL;
     growth->moving.remove = own->remove != NULL ? grow_remove : NULL;
     growth->moving.count = own->count != NULL ? grow_count : NULL;
-    growth->moving.has_chunk = set->kind->growing->has_chunk != NULL ? grow_has_chunk : NULL;
+    growth->moving.has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
     growth->moving.add_chunk = NULL; /* one by one */
     growth->moving.remove_chunk = NULL;
     growth->moving.count_chunk = NULL;
-    growth->moving.fetch = set->kind->growing->fetch != NULL ? grow_fetch : NULL;
+    growth->moving.fetch = own->fetch == NULL                  ? NULL
+                           : set->kind->growing->fetch != NULL ? grow_fetch
+                                                               : grow_fetch_each;
+    growth->moving.chunk = 2 * own->chunk <= TAMIS_CHUNK ? 2 * own->chunk : TAMIS_CHUNK;
     growth->moving.fetch_more = NULL;
     tamis_handle_use_calls(set, grow_is_moving(set) ? &growth->moving : &growth->calm);
 }

@@ -204,9 +204,7 @@ typedef struct kind_growing {
     uint64_t (*entries)(const tamis_table *table);
     void (*recount)(tamis_table *table);
 
-    /* Optional, for speed: like has_chunk and fetch of tamis_kind, but each key may be in either
-     * table. */
-    uint64_t (*has_chunk)(const kind_sides *sides, const uint64_t *hash, unsigned n);
+    /* Optional, for speed: like fetch of tamis_kind, but each key may be in either table. */
     void (*fetch)(const kind_sides *sides, const uint64_t *hash, unsigned n, bool is_update);
 
     /* The bytes of the body that belong only to buckets before `bucket`: up to KIND_MAX_SPANS

@@ -256,15 +256,10 @@ static void line_recount(tamis_table *table) {
     }
 }
 
-/* ------------------------------------------------------------------ lookups in both tables */
+/* ------------------------------------------------------------------ memory of both tables */
 
 TAMIS_INLINE line_sides line_two_sides(const kind_sides *sides) {
     return (line_sides){ { line_view(sides->table), line_view(sides->next) }, sides->boundary };
-}
-
-static uint64_t line_has_chunk_sides(const kind_sides *both, const uint64_t *hash, unsigned n) {
-    line_sides const sides = line_two_sides(both);
-    return line_has_chunk_in(&sides, hash, n);
 }
 
 /* As line_fetch(). */
@@ -292,7 +287,6 @@ static const kind_growing line_growing = {
     .entries = line_entries_now,
     .recount = line_recount,
     .spans = line_spans,
-    .has_chunk = line_has_chunk_sides,
     .fetch = line_fetch_sides,
 };
 
