@@ -4,7 +4,8 @@ growth() { tamis info "$1" | grep -A1 -e '^  growth' | grep -v fpr; }
 tamis build -q set.tamis -n 10k --grow-to 1M --seed 1 </dev/null
 growth set.tamis
 capacity=$(tamis info --json set.tamis | python3 -c 'import json, sys; print(json.load(sys.stdin)["capacity"])')
-seq $((capacity - capacity / 32)) | tamis add -q set.tamis
+# one thread: several threads share the set, and look only now and then how full it is
+seq $((capacity - capacity / 32)) | tamis add -q --threads 1 set.tamis
 growth set.tamis
 tamis info set.tamis | grep '^  size'
 tamis info --json set.tamis | grep -e is_growing -e grow_to -e '"stage'
