@@ -207,9 +207,17 @@ static void age_one(redis_ctx *ctx, const struct timed *timed) {
     redis_FreeString(ctx, name);
 }
 
+/* With the lock: a thread may be freeing a value. */
+static size_t count_timed(void) {
+    pthread_mutex_lock(&lock);
+    size_t const n = n_timed;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
 void clock_cron(redis_ctx *ctx) {
     uint64_t const end = redis_MonotonicMicroseconds() + CRON_MICROSECONDS;
-    size_t const   n = n_timed;
+    size_t const   n = count_timed();
     struct timed   timed;
     if (n == 0 || !is_deciding(ctx)) return;
     for (size_t i = 0; i < n && take_turn(&timed); i++) {

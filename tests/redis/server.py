@@ -11,11 +11,13 @@ PROGRAM = os.environ.get("TAMIS_REDIS_SERVER", "redis-server")  # or valkey-serv
 
 
 def sanitizer_environment():
-    """A module with AddressSanitizer needs its runtime in the server, before the server's own allocator."""
+    """A module with a sanitizer needs its runtime in the server, before the server's own allocator."""
     with open(MODULE, "rb") as file:
-        if b"__asan_init" not in file.read():
-            return None
-    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+        module = file.read()
+    name = next((name for name in ("asan", "tsan") if f"__{name}_init".encode() in module), None)
+    if name is None:
+        return None
+    runtime = subprocess.run(["gcc", f"-print-file-name=lib{name}.so"], capture_output=True, text=True, check=True)
     return dict(os.environ, LD_PRELOAD=os.path.realpath(runtime.stdout.strip()), ASAN_OPTIONS="detect_leaks=0")
 
 
@@ -161,7 +163,10 @@ class Server:
 
     def close(self):
         self.stop()
+        with open(os.path.join(self.folder, "stderr"), encoding="utf-8", errors="replace") as file:
+            errors = file.read()
         shutil.rmtree(self.folder, ignore_errors=True)
+        assert "ThreadSanitizer" not in errors, errors
 
     def __enter__(self):
         return self
