@@ -327,7 +327,7 @@ static void many_threads_may_change_a_shared_set() {
 
 static void many_threads_may_change_shared_states() {
     using table = tamis::states<phase>;
-    table s = std::move(*table::try_make(tamis::states_spec().capacity(8000).values(3).fpr(1e-6).shared()));
+    table s = std::move(*table::try_make(tamis::states_spec().capacity(8000).values(3).fpr(1e-6).seed({ 1, 2 }).shared()));
     std::atomic<int>         good{ 0 };
     std::vector<std::thread> threads;
     for (int i = 0; i < 4; i++)
