@@ -62,7 +62,7 @@ sanitize-threads: ## Run everything with threads under ThreadSanitizer: shared s
 	@scripts/setup build test redis
 	@scripts/sanitize-threads
 
-# Each of the 345 subjects (a kind, on an instruction set, in a variant) gets so many operations. What is done is in
+# Each of the subjects (a kind, on an instruction set, in a variant) gets so many operations. What is done is in
 # journals in the build folder, so a soak that was stopped goes on where it was. Remove them to begin again.
 soak: ## Run the laws for as long as you like: make soak SOAK=100000000 (operations each); a stopped run continues next time
 	@scripts/setup build test

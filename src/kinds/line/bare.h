@@ -77,9 +77,10 @@ TAMIS_INLINE bare_last bare_find_last(runs index) {
  * first key, and there are eight. */
 #define BARE_MOST_AT_ONCE (SHELF_AT / 2)
 
-/* Make room for `moved` keys on a shelf that is too full: its last keys, of this or of later
- * buckets, go to the attic. Only for a tail that ends before the shelf does: then no entry of it is
- * in the attic before. False, and nothing has changed: it is not so, or the attic has no room. */
+/* Make room for `moved` keys on a shelf that is too full: its last keys go to the attic. They
+ * belong to later buckets, since this is done only if the tail and the new keys end before the
+ * shelf does; so no entry of this tail is in the attic. False, and nothing has changed: the tail
+ * does not end there, or the attic has no room. */
 static __attribute__((noinline)) bool bare_make_room(lines_view lines, uint64_t bucket,
                                                      bare_tail *tail, unsigned moved) {
     shelf_view const shelves = lines_shelves(lines);
