@@ -52,6 +52,20 @@ static inline unsigned chunk_hash(const tamis_set *set, const keys_from *from, s
     return n;
 }
 
+/* Bit i of the result says whether entry i of the chunk is a key. Entries without an address are
+ * rare, so each entry is checked only if there is one; empty keys may have no address. */
+static inline uint64_t chunk_valid(const keys_from *from, size_t at, unsigned n) {
+    bool     is_any_null = false;
+    uint64_t mask = 0;
+    if (from->keys == NULL) return UINT64_MAX;
+    for (unsigned i = 0; i < n; i++) is_any_null |= from->keys[at + i].data == NULL;
+    if (!is_any_null) return UINT64_MAX;
+    for (unsigned i = 0; i < n; i++) {
+        mask |= (uint64_t)is_key(from->keys[at + i].data, from->keys[at + i].bytes) << i;
+    }
+    return mask;
+}
+
 /* A batch in progress. While the kind works on a chunk, the memory of the next chunk is prefetched.
  * If that memory contains pointers to more memory (kind.h, fetch_more), the batch is two chunks
  * ahead: it prefetches the first memory of one chunk and the second memory of the other. */

@@ -261,15 +261,6 @@ static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
     for (unsigned i = 0; i < n; i++) ret_counts[i] = set->calls->count(&set->table, hash[i]);
 }
 
-/* Bit i of the result says whether keys[at + i] is a valid key. */
-static uint64_t chunk_keys(const keys_from *from, size_t at, unsigned n) {
-    uint64_t mask = 0;
-    for (unsigned i = 0; i < n; i++) {
-        mask |= (uint64_t)is_key(from->keys[at + i].data, from->keys[at + i].bytes) << i;
-    }
-    return mask;
-}
-
 /* Turn eight bits at a time into eight bools: each byte of a copy keeps its own bit, and a byte
  * that is not 0 carries into its top bit. */
 static_assert(sizeof(bool) == 1, "eight at a time");
@@ -368,14 +359,6 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     return status;
 }
 
-/* Does any entry of the chunk look invalid (no key)? That is rare; only then is each entry checked.
- * */
-static bool is_any_null(const keys_from *from, size_t at, unsigned n) {
-    bool is_any = false;
-    for (unsigned i = 0; i < n; i++) is_any |= from->keys[at + i].data == NULL;
-    return is_any;
-}
-
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
     bool const is_given = from->keys != NULL || from->ids != NULL || from->hashes != NULL;
     TAMIS_ASSERT(set != NULL && (is_given || from->n == 0));
@@ -387,8 +370,7 @@ static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_ha
     key_batch batch;
     for (batch_begin(&batch, set, from, false); batch.n != 0; batch_next(&batch)) {
         uint64_t mask = chunk_has(set, batch.hash, batch.n);
-        if (from->keys != NULL && is_any_null(from, batch.at, batch.n))
-            mask &= chunk_keys(from, batch.at, batch.n);
+        mask &= chunk_valid(from, batch.at, batch.n);
         if (ret_has != NULL) mask_to_bools(mask, batch.n, ret_has + batch.at);
         found += bits_popcount(mask);
     }
