@@ -11,14 +11,16 @@ set -eu
 PATH=$PATH:/usr/sbin:/sbin
 mount -t tmpfs none /run
 mkdir -p /run/netns
-echo "nameserver 10.9.0.2" >resolv.conf
+# The C library asks again from another port when there is no answer for five seconds. On a busy machine, let it wait.
+printf 'nameserver 10.9.0.2\noptions timeout:30\n' >resolv.conf
 mount --bind resolv.conf /etc/resolv.conf
 ip link add v0 type veth peer name v1
 ip netns add target
 ip link set v1 netns target
 for i in 1 11 12 13 14 15 16 21 22; do ip addr add 10.9.0.$i/24 dev v0; done
 ip link set v0 up
-ip netns exec target sh -c 'ip addr add 10.9.0.2/24 dev v1; ip link set v1 up; ip link set lo up'
+ip netns exec target sh -c 'ip addr add 10.9.0.2/24 dev v1; ip link set v1 up; ip link set lo up
+    sysctl -qw net.ipv4.tcp_syncookies=1'
 ip netns exec target python3 "$PWD/serve.py" & server=$!
 ip netns exec target dnsmasq -k -p 53 --no-resolv --no-hosts --conf-file=/dev/null --pid-file= --bind-interfaces \
     --user=root --address=/test/10.9.0.2 --address=/test/fd00::2 2>dnsmasq.log & resolver=$!
@@ -40,8 +42,9 @@ python3 talk.py
 wait $a $b $c $d $e $f
 kill -INT $one $two $three
 wait $one $two $three || true
-# A flood, and real connections through it, in a table that is far too small.
-tamis-flows tcp --json -q -i v0 --flows 1000 >flood.json 2>flood.err & four=$!
+# A flood, and real connections through it, in a table that is too small: a flow without an answer stays in it for
+# 0.4 s. Handshakes take less, if the machine does not stand still.
+tamis-flows tcp --json -q -i v0 --flows 2000 >flood.json 2>flood.err & four=$!
 wait_for is_capturing $four
 timeout 30 hping3 -q -S -p 80 -i u200 -c 6000 --rand-source 10.9.0.2 >hping.log 2>&1 & flood=$!
 python3 talk.py flood
@@ -94,11 +97,12 @@ def read(name):
     return events, summary
 
 events, summary = read("tcp.json")
-# nmap may try a port again if the machine is busy, and the estimate of ports has an error of 13%.
+# nmap may try a port again if the machine is busy. The estimate of ports has a standard error of 12%: of 20,000 trials
+# with 300 ports, the smallest was 197. It is never above the number of attempts.
 def is_near(n):
     return 290 <= n <= 330
 print("scans", sorted((scan["source"], is_near(scan["attempts"])) for scan in summary["scans"]))
-print("ports", all(180 < scan["ports"] < 420 and scan["hosts"] == 1 for scan in summary["scans"]))
+print("ports", all(180 < scan["ports"] <= scan["attempts"] and scan["hosts"] == 1 for scan in summary["scans"]))
 print("retries", [(found["source"], found["target"], found["target_port"]) for found in summary["retries"]])
 closed = collections.Counter(event["client"] for event in events if event["event"] == "closed")
 refused = collections.Counter(event["client"] for event in events if event["event"] == "refused")
@@ -108,15 +112,13 @@ print("top", top["sources"]["refused"][0]["address"], top["targets"]["refused"][
 events, summary = read("udp.json")
 print("udp", [(scan["source"], is_near(scan["attempts"])) for scan in summary["scans"]], summary["retries"])
 events, summary = read("dns.json")
-# The C library asks again after five seconds. Then an answer may come twice.
-repeated, anomalies = summary["events"]["repeated"], sum(summary["anomalies"].values())
-print("dns", summary["events"]["asked"], summary["events"]["answered"], anomalies <= repeated)
-ports = collections.defaultdict(set)
+print("dns", summary["events"]["asked"], summary["events"]["answered"], sum(summary["anomalies"].values()))
 asked = [event for event in events if event["event"] == "asked"]
 # A port may come twice by chance.
 print("two queries from each port", 90 <= len({event["client_port"] for event in asked}) <= len(asked) / 2)
 events, summary = read("flood.json")
 good = int(open("good").read())
+# One packet in 2000 is mistaken for one of another flow: of 60 connections, two or more are lost in 0.05% of the runs.
 followed = sum(event["event"] == "established" and event["client"] == "10.9.0.21" for event in events)
 print("flood", good > 50, followed >= good - 1, summary["no_room"], summary["evicted"] > 1000)
 print("target", summary["top"]["targets"]["half_open"][0]["address"],
