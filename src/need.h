@@ -53,6 +53,11 @@ static inline double need_bytes_limit(const tamis_need *need) {
     return need->most_bytes != 0 ? (double)need->most_bytes + 1 : INFINITY;
 }
 
+/* Has the user fixed this field of the geometry? */
+static inline bool need_is_fixed(const tamis_need *need, unsigned field) {
+    return need->fixed[field] != NEED_FREE;
+}
+
 static inline bool need_can(const tamis_need *need, unsigned abilities) {
     return (need->abilities & abilities) != 0;
 }

@@ -49,6 +49,11 @@ TAMIS_INLINE sharing *share_of(const tamis_set *set) {
     return &set->shared->share;
 }
 
+/* The set of a table, to change it. */
+TAMIS_INLINE tamis_set *share_set_of_table(const tamis_table *table) {
+    return (tamis_set *)(uintptr_t)table;
+}
+
 TAMIS_INLINE sharing *share_of_table(const tamis_table *table) {
     return share_of(set_of_table(table));
 }

@@ -56,10 +56,6 @@ static uint64_t ask_count(const tamis_table *table, uint64_t hash, void *argumen
 
 /* ------------------------------------------------------------------ calls, and paying */
 
-TAMIS_INLINE tamis_set *handle_of(const tamis_table *table) {
-    return (tamis_set *)(uintptr_t)table;
-}
-
 /* A call has changed a key, and is no longer counted as in progress. */
 TAMIS_INLINE void pay(tamis_set *set, uint64_t hash) {
     if (set->growth != NULL) tamis_share_pay(set, hash);
@@ -78,7 +74,7 @@ static bool has_more_room(tamis_set *set, uint64_t seen, tamis_status *ret_statu
 /* Change one key. `more`: entries that may come. */
 static tamis_status change_one(const tamis_table *table, uint64_t hash, uint64_t more,
                                share_operation *operation, key_call *call) {
-    tamis_set *const set = handle_of(table);
+    tamis_set *const set = share_set_of_table(table);
     call->kind = set->kind;
     for (;;) {
         share_window   window;
@@ -96,7 +92,7 @@ static tamis_status change_one(const tamis_table *table, uint64_t hash, uint64_t
 
 /* ------------------------------------------------------------------ chunks */
 
-static uint64_t shared_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
+static uint64_t share_calls_has_chunk(const tamis_table *table, const uint64_t *hash, unsigned n) {
     const tamis_set *const set = set_of_table(table);
     unsigned const         mine = tamis_share_enter(set);
     uint64_t const         found = set->kind->sharing->has_chunk(share_of(set), hash, n);
@@ -105,8 +101,8 @@ static uint64_t shared_has_chunk(const tamis_table *table, const uint64_t *hash,
 }
 
 /* If the kind refuses a key, there may be room for it after a step. */
-static unsigned shared_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
-    tamis_set *const set = handle_of(table);
+static unsigned share_calls_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
+    tamis_set *const set = share_set_of_table(table);
     tamis_status     status = TAMIS_OK;
     unsigned         added = 0;
     for (;;) {
@@ -119,9 +115,9 @@ static unsigned shared_add_chunk(tamis_table *table, const uint64_t *hash, unsig
     }
 }
 
-static uint64_t shared_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
-                                    uint64_t *ret_saturated) {
-    tamis_set *const set = handle_of(table);
+static uint64_t share_calls_remove_chunk(tamis_table *table, const uint64_t *hash, unsigned n,
+                                         uint64_t *ret_saturated) {
+    tamis_set *const set = share_set_of_table(table);
     unsigned const   mine = tamis_share_enter(set);
     uint64_t const   removed =
         set->kind->sharing->remove_chunk(share_of(set), hash, n, ret_saturated);
@@ -131,8 +127,8 @@ static uint64_t shared_remove_chunk(tamis_table *table, const uint64_t *hash, un
 }
 
 /* Prefetch the memory of keys, in the table that each is in, and the words of their stripes. */
-static void shared_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
-                         bool is_update) {
+static void share_calls_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
+                              bool is_update) {
     const tamis_set *const  set = set_of_table(table);
     const sharing *const    share = share_of(set);
     unsigned const          mine = tamis_share_enter(set);
@@ -160,7 +156,7 @@ static uint64_t ask_one(const tamis_table *table, uint64_t hash, share_question 
     return answer;
 }
 
-static bool shared_has(const tamis_table *table, uint64_t hash) {
+static bool share_calls_has(const tamis_table *table, uint64_t hash) {
     const tamis_set *const set = set_of_table(table);
     if (set->kind->sharing->has == NULL) return ask_one(table, hash, ask_has) != 0;
     unsigned const mine = tamis_share_enter(set);
@@ -170,32 +166,32 @@ static bool shared_has(const tamis_table *table, uint64_t hash) {
 }
 
 /* For sets whose ids are mixed, as that of kinds (kind.h). */
-static bool shared_has_id(const tamis_table *table, uint64_t id) {
-    return shared_has(table, hash_id(&table->ids, id));
+static bool share_calls_has_id(const tamis_table *table, uint64_t id) {
+    return share_calls_has(table, hash_id(&table->ids, id));
 }
 
-static tamis_status shared_add(tamis_table *table, uint64_t hash) {
+static tamis_status share_calls_add(tamis_table *table, uint64_t hash) {
     key_call call;
     if (how_of(table)->add_chunk == NULL) return change_one(table, hash, 1, do_add, &call);
-    if (shared_add_chunk(table, &hash, 1) == 1) return TAMIS_OK;
+    if (share_calls_add_chunk(table, &hash, 1) == 1) return TAMIS_OK;
     const struct growth *const growth = set_of_table(table)->growth;
     return growth == NULL ? TAMIS_ERR_FULL : __atomic_load_n(&growth->refusal, __ATOMIC_RELAXED);
 }
 
-static tamis_status shared_remove(tamis_table *table, uint64_t hash) {
+static tamis_status share_calls_remove(tamis_table *table, uint64_t hash) {
     key_call call;
     uint64_t saturated;
     if (how_of(table)->remove_chunk == NULL) return change_one(table, hash, 0, do_remove, &call);
-    if (shared_remove_chunk(table, &hash, 1, &saturated) != 0) return TAMIS_OK;
+    if (share_calls_remove_chunk(table, &hash, 1, &saturated) != 0) return TAMIS_OK;
     return saturated != 0 ? TAMIS_ERR_SATURATED : TAMIS_ERR_ABSENT;
 }
 
-static tamis_status shared_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+static tamis_status share_calls_add_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
     key_call call = { .copies = copies };
     return change_one(table, hash, copies, do_add_copies, &call);
 }
 
-static uint64_t shared_count(const tamis_table *table, uint64_t hash) {
+static uint64_t share_calls_count(const tamis_table *table, uint64_t hash) {
     return ask_one(table, hash, ask_count);
 }
 
@@ -219,17 +215,17 @@ void tamis_share_choose_calls(tamis_set *set) {
     /* Tables of a growing set change their form. */
     set->shared->fetch = set->growth != NULL ? own->fetch : form->fetch;
     *calls = (tamis_kind){
-        .has = own->has != NULL ? shared_has : NULL,
-        .has_id = how->has != NULL ? shared_has_id : NULL,
-        .add = own->add != NULL ? shared_add : NULL,
-        .remove = own->remove != NULL ? shared_remove : NULL,
-        .count = own->count != NULL ? shared_count : NULL,
-        .add_copies = own->add != NULL ? shared_add_copies : NULL,
+        .has = own->has != NULL ? share_calls_has : NULL,
+        .has_id = how->has != NULL ? share_calls_has_id : NULL,
+        .add = own->add != NULL ? share_calls_add : NULL,
+        .remove = own->remove != NULL ? share_calls_remove : NULL,
+        .count = own->count != NULL ? share_calls_count : NULL,
+        .add_copies = own->add != NULL ? share_calls_add_copies : NULL,
         .hash_ids = own->hash_ids,
-        .has_chunk = how->has_chunk != NULL ? shared_has_chunk : NULL,
-        .add_chunk = how->add_chunk != NULL ? shared_add_chunk : NULL,
-        .remove_chunk = how->remove_chunk != NULL ? shared_remove_chunk : NULL,
-        .fetch = set->shared->fetch != NULL ? shared_fetch : NULL,
+        .has_chunk = how->has_chunk != NULL ? share_calls_has_chunk : NULL,
+        .add_chunk = how->add_chunk != NULL ? share_calls_add_chunk : NULL,
+        .remove_chunk = how->remove_chunk != NULL ? share_calls_remove_chunk : NULL,
+        .fetch = set->shared->fetch != NULL ? share_calls_fetch : NULL,
         .chunk = set->shared->fetch != NULL ? form->chunk : 0, /* as many as are prefetched */
     };
     if (how->reads_in_place) {

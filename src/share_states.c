@@ -12,10 +12,6 @@
 #include "grow.h"
 #include "share.h"
 
-TAMIS_INLINE tamis_set *handle_of(const tamis_table *table) {
-    return (tamis_set *)(uintptr_t)table;
-}
-
 /* ------------------------------------------------------------------ operations on a window */
 
 typedef struct state_call {
@@ -91,32 +87,33 @@ static tamis_status change_or_grow(tamis_set *set, uint64_t hash, share_operatio
     }
 }
 
-static tamis_status shared_put(tamis_table *table, uint64_t hash, uint32_t value) {
+static tamis_status share_states_put(tamis_table *table, uint64_t hash, uint32_t value) {
     state_call call = { .to = value };
-    return change_or_grow(handle_of(table), hash, do_put, &call);
+    return change_or_grow(share_set_of_table(table), hash, do_put, &call);
 }
 
-static tamis_status shared_set_value(tamis_table *table, uint64_t hash, uint32_t value) {
+static tamis_status share_states_set_value(tamis_table *table, uint64_t hash, uint32_t value) {
     state_call call = { .to = value };
-    return change_or_grow(handle_of(table), hash, do_set, &call);
+    return change_or_grow(share_set_of_table(table), hash, do_set, &call);
 }
 
-static tamis_status shared_move(tamis_table *table, uint64_t hash, uint64_t from, uint32_t to) {
+static tamis_status share_states_move(tamis_table *table, uint64_t hash, uint64_t from,
+                                      uint32_t to) {
     state_call call = { .from = from, .to = to };
-    return change_once(handle_of(table), hash, 0, do_move, &call);
+    return change_once(share_set_of_table(table), hash, 0, do_move, &call);
 }
 
-static tamis_status shared_touch(tamis_table *table, uint64_t hash) {
+static tamis_status share_states_touch(tamis_table *table, uint64_t hash) {
     state_call call = { .from = 0 };
-    return change_once(handle_of(table), hash, 0, do_touch, &call);
+    return change_once(share_set_of_table(table), hash, 0, do_touch, &call);
 }
 
-static tamis_status shared_drop(tamis_table *table, uint64_t hash, uint64_t from) {
+static tamis_status share_states_drop(tamis_table *table, uint64_t hash, uint64_t from) {
     state_call call = { .from = from };
-    return change_once(handle_of(table), hash, 0, do_drop, &call);
+    return change_once(share_set_of_table(table), hash, 0, do_drop, &call);
 }
 
-static tamis_status shared_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
+static tamis_status share_states_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
     const tamis_set *const set = set_of_table(table);
     state_call             call = { .kind = set->kind->states };
     unsigned const         mine = tamis_share_enter(set);
@@ -126,16 +123,17 @@ static tamis_status shared_get(const tamis_table *table, uint64_t hash, uint32_t
     return call.status;
 }
 
-static tamis_status shared_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
-                                tamis_status *ret_was, uint32_t *ret_value) {
+static tamis_status share_states_step(tamis_table *table, uint64_t hash,
+                                      const kind_stepper *stepper, tamis_status *ret_was,
+                                      uint32_t *ret_value) {
     grow_note          note = { .asked = stepper };
     kind_stepper const noting = { tamis_grow_remember, &note, stepper->i };
     state_call         call = { .stepper = &noting };
-    tamis_status       status = change_once(handle_of(table), hash, 1, do_step, &call);
+    tamis_status       status = change_once(share_set_of_table(table), hash, 1, do_step, &call);
     *ret_was = call.was;
     *ret_value = call.value;
     if (status == TAMIS_ERR_FULL && note.decided == TAMIS_STEP_SET)
-        status = shared_put(table, hash, note.to);
+        status = share_states_put(table, hash, note.to);
     return status;
 }
 
@@ -204,7 +202,7 @@ uint64_t tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t most, uint64_
 
 /* ------------------------------------------------------------------ all keys */
 
-static uint64_t shared_keys(const tamis_table *table) {
+static uint64_t share_states_keys(const tamis_table *table) {
     const tamis_set *const set = set_of_table(table);
     tamis_share_hold(set);
     uint64_t const keys = tamis_sum_tables(set).keys;
@@ -212,7 +210,7 @@ static uint64_t shared_keys(const tamis_table *table) {
     return keys;
 }
 
-static void shared_tally(const tamis_table *table, uint64_t *counts) {
+static void share_states_tally(const tamis_table *table, uint64_t *counts) {
     const tamis_set *const set = set_of_table(table);
     const tamis_table     *tables[2];
     tamis_share_hold(set);
@@ -222,13 +220,13 @@ static void shared_tally(const tamis_table *table, uint64_t *counts) {
 }
 
 const kind_states tamis_shared_states = {
-    .put = shared_put,
-    .get = shared_get,
-    .move = shared_move,
-    .set = shared_set_value,
-    .touch = shared_touch,
-    .drop = shared_drop,
-    .step = shared_step,
-    .keys = shared_keys,
-    .tally = shared_tally,
+    .put = share_states_put,
+    .get = share_states_get,
+    .move = share_states_move,
+    .set = share_states_set_value,
+    .touch = share_states_touch,
+    .drop = share_states_drop,
+    .step = share_states_step,
+    .keys = share_states_keys,
+    .tally = share_states_tally,
 };

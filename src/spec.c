@@ -105,7 +105,7 @@ static tamis_status check_part(const tamis_request *request, tamis_problem *prob
                              "(both 0: a whole set)");
 }
 
-static tamis_status complete(tamis_request *request, tamis_problem *problem) {
+static tamis_status complete_request(tamis_request *request, tamis_problem *problem) {
     tamis_status status = check_size(request, problem);
     if (status == TAMIS_OK) status = check_growth(request, problem);
     if (status == TAMIS_OK) status = check_hash(request, problem);
@@ -192,7 +192,7 @@ tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_reques
     if (status == TAMIS_OK) status = check_part(&request, problem);
     if (status == TAMIS_OK && today.like == NULL) {
         status = check_abilities(&today, problem);
-        if (status == TAMIS_OK) status = complete(&request, problem);
+        if (status == TAMIS_OK) status = complete_request(&request, problem);
     }
     if (status == TAMIS_OK) *ret_request = request;
     return status;
@@ -273,7 +273,7 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
         .max_bytes = today.max_bytes,
         .reseed = today.reseed,
     };
-    if (today.like == NULL) status = complete(&request, problem);
+    if (today.like == NULL) status = complete_request(&request, problem);
     if (status == TAMIS_OK) *ret_request = request;
     return status;
 }

@@ -107,7 +107,7 @@ static bool is_name(const char *kind) {
 }
 
 /* Are these numbers possible? Each listed print and each chain takes at least one bit. */
-static bool is_possible(const stream *found) {
+static bool stream_is_possible(const stream *found) {
     uint64_t const bits = found->payload_bytes * 8; /* no overflow: the bytes are there */
     if (found->prints == 0 || found->remainder_bits > STREAM_MAX_REMAINDER_BITS) return false;
     if (found->work.capacity < 1 || found->work.capacity > HANDLE_MAX_CAPACITY) return false;
@@ -181,7 +181,7 @@ tamis_status tamis_stream_read_header(const uint8_t *bytes, size_t n, stream *re
     if (n < others || found.payload_bytes > n - others) {
         return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, n, "ends too early");
     }
-    if (!is_possible(&found) || stream_flags(&found) != le32_load(bytes + STREAM_AT_FLAGS)) {
+    if (!stream_is_possible(&found) || stream_flags(&found) != le32_load(bytes + STREAM_AT_FLAGS)) {
         return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, 0, "has an invalid header");
     }
     *ret_stream = found;

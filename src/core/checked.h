@@ -42,4 +42,12 @@ TAMIS_INLINE bool checked_body_bytes(uint64_t count, uint64_t bits, uint64_t pad
     return checked_round_up(total, TAMIS_LINE_BYTES, ret_bytes);
 }
 
+/* As many fields as fit into the cache lines that `count` of them need: what would otherwise be
+ * left over of the last line is used. */
+TAMIS_INLINE uint64_t checked_fill_lines(uint64_t count, uint64_t bits, uint64_t pad_bytes) {
+    uint64_t bytes;
+    if (!checked_body_bytes(count, bits, pad_bytes, &bytes)) return count;
+    return (bytes - pad_bytes) * 8 / bits;
+}
+
 #endif

@@ -44,31 +44,32 @@ typedef struct line_family {
 
 /* P[an absent key finds all its places marked], in a line with this many keys. Each sector is a
  * Bloom filter of its own with one hash, and the sectors are independent of each other. */
-static double line_passes(const blocked_sizes *sizes, double keys) {
+static double blocked_line_passes(const blocked_sizes *sizes, double keys) {
     double const least = sizes->least;
     if (keys == 0) return 0; /* also if a sector is a single place */
     return pow(tamis_bloom_fill(least, 1, keys), sizes->small) *
            pow(tamis_bloom_fill(least + 1, 1, keys), sizes->larger);
 }
 
-static double line_passes_known(const void *context, double keys) {
+static double blocked_line_passes_known(const void *context, double keys) {
     const line_family *const family = context;
-    if (family->passes == NULL || keys >= KNOWN_KEYS) return line_passes(&family->sizes, keys);
+    if (family->passes == NULL || keys >= KNOWN_KEYS)
+        return blocked_line_passes(&family->sizes, keys);
     double *const known = &family->passes[(unsigned)keys];
-    if (*known < 0) *known = line_passes(&family->sizes, keys);
+    if (*known < 0) *known = blocked_line_passes(&family->sizes, keys);
     return *known;
 }
 
 /* The rate of a table of this many lines; context: a line_family. */
-static double rate_with(const void *context, double lines) {
+static double blocked_rate_with(const void *context, double lines) {
     const line_family *const family = context;
     double const             n = family->n, whole = fmax(1, floor(lines));
-    return fmin(1, tamis_blocked_mean(whole, n, line_passes_known, family) + n / 0x1p64);
+    return fmin(1, tamis_blocked_mean(whole, n, blocked_line_passes_known, family) + n / 0x1p64);
 }
 
 double tamis_blocked_fpr(uint64_t per_line, uint64_t k, double lines, double n) {
     line_family const family = { tamis_blocked_sizes(per_line, k, k), n, NULL };
-    return n == 0 ? 0 : rate_with(&family, lines);
+    return n == 0 ? 0 : blocked_rate_with(&family, lines);
 }
 
 /* Bisection, see crossing.h. A line holds about as many keys as make each of its places marked half
@@ -77,7 +78,7 @@ double tamis_blocked_lines(uint64_t per_line, uint64_t k, double fpr, double n, 
     double            low = 0, high = most; /* low does not meet the rate, high does */
     double            passes[KNOWN_KEYS];
     line_family const family = { tamis_blocked_sizes(per_line, k, k), n, passes };
-    crossing          cross = tamis_crossing(rate_with, &family, fpr);
+    crossing          cross = tamis_crossing(blocked_rate_with, &family, fpr);
     for (unsigned i = 0; i < KNOWN_KEYS; i++) passes[i] = -1;
     tamis_crossing_close_in(&cross, ceil(1.5 * n * (double)k / (double)per_line), most, 0);
     while (high - low > 1) {

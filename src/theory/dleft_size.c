@@ -33,7 +33,7 @@ static uint64_t cell_bytes(const uint64_t *g) {
     return (g[DLEFT_CELLS] * dleft_cell_bits(g) + 7) / 8;
 }
 
-static bool fields_are_possible(const uint64_t *g) {
+static bool dleft_fields_fit(const uint64_t *g) {
     uint64_t const r = g[DLEFT_PRINT_BITS], tables = g[DLEFT_TABLES];
     if (tables < DLEFT_MIN_TABLES || tables > DLEFT_MAX_TABLES) return false;
     if (g[DLEFT_CELLS] < 1 || g[DLEFT_CELLS] > DLEFT_MAX_CELLS) return false;
@@ -46,7 +46,7 @@ static bool fields_are_possible(const uint64_t *g) {
 
 bool tamis_dleft_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t buckets;
-    return fields_are_possible(g) && checked_mul(g[DLEFT_BUCKETS], g[DLEFT_TABLES], &buckets) &&
+    return dleft_fields_fit(g) && checked_mul(g[DLEFT_BUCKETS], g[DLEFT_TABLES], &buckets) &&
            checked_mul(buckets, g[DLEFT_BUCKET_BYTES], ret_bytes);
 }
 
@@ -63,7 +63,8 @@ static double mean_load(const uint64_t *g, double n) {
 }
 
 /* The fluid law of a table with this many buckets that n keys make this load. */
-static void make_law(const uint64_t *g, bool is_churned, double n, double load, fluid *ret_law) {
+static void dleft_make_law(const uint64_t *g, bool is_churned, double n, double load,
+                           fluid *ret_law) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES];
     tamis_fluid_law(tables, is_churned, load, n / (load * tables), ret_law);
 }
@@ -74,13 +75,13 @@ double tamis_dleft_overflow(const uint64_t *g, bool is_churned, double n, double
     fluid law;
     if (n <= (double)g[DLEFT_CELLS]) return 0;
     if (mean_load(g, n) > fmin(MAX_LOAD, (double)g[DLEFT_CELLS])) return 1;
-    make_law(g, is_churned, n, mean_load(g, n), &law);
+    dleft_make_law(g, is_churned, n, mean_load(g, n), &law);
     return fmin(1, fmax(n, lifetime) * tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]));
 }
 
 void tamis_dleft_law(const uint64_t *g, bool is_churned, double n, fluid *ret_law) {
     double const load = fmin(fmin(mean_load(g, n), MAX_LOAD), (double)g[DLEFT_CELLS]);
-    make_law(g, is_churned, INFINITY, load, ret_law);
+    dleft_make_law(g, is_churned, INFINITY, load, ret_law);
 }
 
 /* ------------------------------------------------------------------ the search */
@@ -135,7 +136,7 @@ static void set_cells(const dleft_search *search, uint64_t *g, uint64_t cells, u
 }
 
 /* The largest load, up to `most`, at which the cells of a bucket overflow rarely enough. */
-static double largest_load(const dleft_search *search, const uint64_t *g, double most) {
+static double dleft_largest_load(const dleft_search *search, const uint64_t *g, double most) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES], cells = (unsigned)g[DLEFT_CELLS];
     double const   n = search->rules->keys, limit = fmin(fmin(most, MAX_LOAD), cells);
     return search->rules->is_churned
@@ -145,8 +146,8 @@ static double largest_load(const dleft_search *search, const uint64_t *g, double
 
 /* The other way round: the fewest cells that overflow rarely enough at a load. *ret_less: the
  * largest load for one cell less; 0: not known. */
-static uint64_t fewest_cells(const dleft_search *search, const uint64_t *g, double load,
-                             double *ret_less) {
+static uint64_t dleft_fewest_cells(const dleft_search *search, const uint64_t *g, double load,
+                                   double *ret_less) {
     unsigned const tables = (unsigned)g[DLEFT_TABLES];
     uint64_t       cells = 1;
     fluid          law;
@@ -154,7 +155,7 @@ static uint64_t fewest_cells(const dleft_search *search, const uint64_t *g, doub
     if (!search->rules->is_churned)
         return tamis_fluid_fill_cells(tables, load, search->chance, search->rules->keys,
                                       DLEFT_MAX_CELLS, ret_less);
-    make_law(g, true, search->rules->keys, load, &law);
+    dleft_make_law(g, true, search->rules->keys, load, &law);
     while (cells < DLEFT_MAX_CELLS && tamis_fluid_all(&law, (unsigned)cells) > search->chance)
         cells++;
     return cells;
@@ -179,19 +180,19 @@ static bool can_be_smaller(const dleft_search *search, const uint64_t *g, double
     fluid        law;
     if (load >= fmin(most, (double)g[DLEFT_CELLS])) return false;
     if (load < 1 || !search->rules->is_churned) return true;
-    make_law(g, true, n, load, &law);
+    dleft_make_law(g, true, n, load, &law);
     return tamis_fluid_all(&law, (unsigned)g[DLEFT_CELLS]) <= search->chance;
 }
 
 /* This many cells, in buckets as full as overflow and the rate (`most`) allow. `known` is that
  * load, or 0. */
-static void try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes,
-                      double most, double known) {
+static void dleft_try_cells(dleft_search *search, uint64_t *g, uint64_t cells, uint64_t bytes,
+                            double most, double known) {
     if (cells < 1) return;
     set_cells(search, g, cells, bytes);
     if (!can_be_smaller(search, g, most)) return;
     bool const   is_given = given_buckets(search, g) != 0;
-    double const load = known != 0 ? known : is_given ? most : largest_load(search, g, most);
+    double const load = known != 0 ? known : is_given ? most : dleft_largest_load(search, g, most);
     try_load(search, g, load);
 }
 
@@ -202,13 +203,13 @@ static void try_fewest_cells(dleft_search *search, uint64_t *g, double most) {
     bool const   is_given = given_buckets(search, g) != 0;
     double const load = is_given ? most : fmin(most, GOOD_LOAD);
     double       less;
-    set_cells(search, g, fewest_cells(search, g, load, &less), 0);
+    set_cells(search, g, dleft_fewest_cells(search, g, load, &less), 0);
     try_load(search, g, load);
     if (is_given || g[DLEFT_CELLS] <= 1) return;
     double const cells = search->rules->keys / load * (double)(g[DLEFT_CELLS] - 1);
     if (load > (double)(g[DLEFT_CELLS] - 1)) less = 0; /* the load would be limited by the cells */
     if (cells * (double)dleft_cell_bits(g) / 8 < search->bytes)
-        try_cells(search, g, g[DLEFT_CELLS] - 1, 0, load, less);
+        dleft_try_cells(search, g, g[DLEFT_CELLS] - 1, 0, load, less);
 }
 
 /* ------------------------------------------------------------------ prints and subtables */
@@ -224,10 +225,10 @@ static void try_print_bits(dleft_search *search, uint64_t *g, double most) {
         most = load;
     }
     if (search->fixed[DLEFT_CELLS] != NEED_FREE) {
-        try_cells(search, g, search->fixed[DLEFT_CELLS], 0, most, 0);
+        dleft_try_cells(search, g, search->fixed[DLEFT_CELLS], 0, most, 0);
     } else if (search->is_fast) {
         for (uint64_t bytes = LEAST_FAST_BYTES; bytes <= MOST_FAST_BYTES; bytes *= 2)
-            try_cells(search, g, 8 * bytes / dleft_cell_bits(g), bytes, most, 0);
+            dleft_try_cells(search, g, 8 * bytes / dleft_cell_bits(g), bytes, most, 0);
     } else {
         try_fewest_cells(search, g, most);
     }
@@ -252,7 +253,7 @@ static void try_tables(dleft_search *search, uint64_t *g) {
 }
 
 /* All numbers of subtables, or the one that is fixed. */
-static void try_all(dleft_search *search) {
+static void dleft_try_all(dleft_search *search) {
     uint64_t const fixed = search->fixed[DLEFT_TABLES];
     uint64_t const first = fixed != NEED_FREE ? fixed : DLEFT_MIN_TABLES;
     uint64_t const last = fixed != NEED_FREE || search->is_fast ? first : GOOD_TABLES;
@@ -274,10 +275,10 @@ bool tamis_dleft_choose(const tamis_need *need, const dleft_rules *rules, uint64
                             .chance = rules->overflow / adds,
                             .bytes = need_bytes_limit(need) };
     search.best[DLEFT_TABLES] = 0;
-    try_all(&search);
+    dleft_try_all(&search);
     if (search.is_fast && search.best[DLEFT_TABLES] == 0) {
         search.is_fast = false;
-        try_all(&search);
+        dleft_try_all(&search);
     }
     if (search.best[DLEFT_TABLES] == 0) return false;
     memcpy(geometry, search.best, sizeof search.best);

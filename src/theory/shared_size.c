@@ -45,7 +45,7 @@ static void search_law(const shared_search *search, const uint64_t *g, shared_fo
 }
 
 /* Would this many cells meet the need? A rate of 0 is none. */
-static bool meets(const shared_search *search, const uint64_t *g, double cells) {
+static bool shared_meets(const shared_search *search, const uint64_t *g, double cells) {
     const tamis_need *const need = search->need;
     uint64_t                at[SHARED_FIELDS];
     shared_forecast         told;
@@ -58,17 +58,17 @@ static bool meets(const shared_search *search, const uint64_t *g, double cells) 
 
 /* The fewest cells, at most `most`, that meet the need with the k and the counters of g; both rates
  * fall with the cells. 0: none. */
-static double fewest_cells(const shared_search *search, const uint64_t *g, double most) {
+static double shared_fewest_cells(const shared_search *search, const uint64_t *g, double most) {
     double low = 1, high = 2; /* low does not meet it, high will */
-    while (high < most && !meets(search, g, high)) {
+    while (high < most && !shared_meets(search, g, high)) {
         low = high;
         high *= 2;
     }
     high = fmin(high, most);
-    if (high < 2 || !meets(search, g, high)) return 0;
+    if (high < 2 || !shared_meets(search, g, high)) return 0;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
-        if (meets(search, g, middle))
+        if (shared_meets(search, g, middle))
             high = middle;
         else
             low = middle;
@@ -86,18 +86,11 @@ typedef struct best_cells {
 static void try_choice(const shared_search *search, uint64_t *g, best_cells *best) {
     double const bits = search->rules->cell_bits(g);
     double const most = best->bits > 0 ? ceil(best->bits / bits) - 1 : MAX_CELLS;
-    if (most < 2 || (best->bits > 0 && !meets(search, g, most))) return;
-    double const cells = fewest_cells(search, g, most);
+    if (most < 2 || (best->bits > 0 && !shared_meets(search, g, most))) return;
+    double const cells = shared_fewest_cells(search, g, most);
     if (cells == 0) return;
     *best = (best_cells){ cells * bits, cells, (unsigned)g[SHARED_HASHES],
                           (unsigned)g[SHARED_COUNTER_BITS] };
-}
-
-/* As many cells as the cache lines hold that these need. */
-static uint64_t fill_lines(uint64_t cells, unsigned bits) {
-    uint64_t bytes;
-    if (!checked_body_bytes(cells, bits, PACKED_PAD_BYTES, &bytes)) return cells;
-    return (bytes - PACKED_PAD_BYTES) * 8 / bits;
 }
 
 /* Any number of cells, k and counters, except for what is fixed of the last two. */
@@ -120,7 +113,8 @@ static bool choose_size(const shared_search *search, uint64_t *g) {
     if (best.bits == 0) return false;
     g[SHARED_HASHES] = best.k;
     g[SHARED_COUNTER_BITS] = best.counter_bits;
-    g[SHARED_CELLS] = fill_lines((uint64_t)best.cells, rules->cell_bits(g));
+    g[SHARED_CELLS] =
+        checked_fill_lines((uint64_t)best.cells, rules->cell_bits(g), PACKED_PAD_BYTES);
     return true;
 }
 

@@ -248,8 +248,8 @@ unsigned tamis_bh_most_hits(double m, double hits, double never) {
 
 /* The mean of by_hits[j] over the number of hits of an entry, P[X = j] of equation (2), up to top.
  * Each term of the binomial follows from the one before. */
-static double mean_over_hits(const bh_profile *profile, const double *by_hits, double m,
-                             double hits) {
+static double bh_mean_over_hits(const bh_profile *profile, const double *by_hits, double m,
+                                double hits) {
     double const odds = 1 / (m - 1);
     double       chance = exp(hits * log1p(-1 / m)), sum = 0;
     for (unsigned j = 0; j <= profile->top; j++) {
@@ -264,11 +264,11 @@ double tamis_bh_beyond(double top, double m, double hits) {
 }
 
 double tamis_bh_excludes(const bh_profile *profile, double m, double hits) {
-    return mean_over_hits(profile, profile->excludes, m, hits);
+    return bh_mean_over_hits(profile, profile->excludes, m, hits);
 }
 
 double tamis_bh_stuck(const bh_profile *profile, double m, double hits) {
-    return mean_over_hits(profile, profile->stuck, m, hits) +
+    return bh_mean_over_hits(profile, profile->stuck, m, hits) +
            tamis_bh_beyond(profile->top, m, hits);
 }
 
@@ -289,5 +289,5 @@ double tamis_bh_saturation(const bh_profile *profile, double m, double k, double
                            double lifetime) {
     double const filling = m * tamis_bh_stuck(profile, m, n * k);
     double const later = fmax(0, lifetime - n) * k;
-    return -expm1(-(filling + later * mean_over_hits(profile, profile->risk, m, n * k)));
+    return -expm1(-(filling + later * bh_mean_over_hits(profile, profile->risk, m, n * k)));
 }

@@ -54,22 +54,14 @@ static uint64_t bhcbf_entry_bits(const uint64_t *geometry) {
     return geometry[BH_COUNT_BITS] + geometry[BH_SUM_BITS];
 }
 
-/* As many entries as the cache lines hold that these need. */
-static uint64_t bhcbf_fill_lines(const uint64_t *g) {
-    uint64_t bytes;
-    if (!checked_body_bytes(g[BH_ENTRIES], bhcbf_entry_bits(g), PACKED_PAD_BYTES, &bytes)) {
-        return g[BH_ENTRIES];
-    }
-    return (bytes - PACKED_PAD_BYTES) * 8 / bhcbf_entry_bits(g);
-}
-
 /* Copies of every key would raise the rate, since entries of more keys exclude less: that is not
  * planned for. */
 static tamis_status bhcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BH_FIELDS];
     if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
     if (!tamis_bh_choose(need, fmax(need->overflow, MAX_STUCK), g)) return TAMIS_ERR_CANNOT;
-    if (need->fixed[BH_ENTRIES] == NEED_FREE) g[BH_ENTRIES] = bhcbf_fill_lines(g);
+    if (need->fixed[BH_ENTRIES] == NEED_FREE)
+        g[BH_ENTRIES] = checked_fill_lines(g[BH_ENTRIES], bhcbf_entry_bits(g), PACKED_PAD_BYTES);
     memcpy(ret_geometry, g, sizeof g);
     return TAMIS_OK;
 }

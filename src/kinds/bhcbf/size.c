@@ -35,10 +35,6 @@ static bool has_best(const bh_search *search) {
     return search->best[BH_ENTRIES] != 0;
 }
 
-static bool is_fixed(const bh_search *search, unsigned field) {
-    return search->need->fixed[field] != NEED_FREE;
-}
-
 /* ------------------------------------------------------------------ the sequence */
 
 /* The first made the smallest tables, over n = 10^3 to 10^8 and rates of 1% to 0.01%, of all that
@@ -81,7 +77,7 @@ typedef struct bh_family {
     double            k, n;
 } bh_family;
 
-static double rate_with(const void *context, double entries) {
+static double bh_rate_with(const void *context, double entries) {
     const bh_family *const family = context;
     return tamis_bh_fpr(family->profile, entries, family->k, family->n);
 }
@@ -91,7 +87,7 @@ static double rate_with(const void *context, double entries) {
 static double fewest_entries(const bh_search *search, const bh_profile *profile, double k,
                              double guess) {
     bh_family const family = { profile, k, search->n };
-    crossing        cross = tamis_crossing(rate_with, &family, search->need->fpr);
+    crossing        cross = tamis_crossing(bh_rate_with, &family, search->need->fpr);
     double          low = 1, high = fmax(2, search->n);
     tamis_crossing_close_in(&cross, fmax(2, guess), (double)PAIRS_MAX_ENTRIES, 5e-5);
     for (; !tamis_crossing_meets(&cross, high); high *= 2) {
@@ -109,8 +105,9 @@ static double fewest_entries(const bh_search *search, const bh_profile *profile,
  * bits for c1 and the most possible for c2. */
 static void profile_for_hashes(const bh_search *search, const uint64_t *g,
                                bh_profile *ret_profile) {
-    bool const is_whole = is_fixed(search, BH_COUNT_BITS) && is_fixed(search, BH_SUM_BITS);
-    uint64_t   wide[BH_FIELDS];
+    bool const is_whole =
+        need_is_fixed(search->need, BH_COUNT_BITS) && need_is_fixed(search->need, BH_SUM_BITS);
+    uint64_t wide[BH_FIELDS];
     memcpy(wide, g, sizeof wide);
     if (!is_whole) wide[BH_COUNT_BITS] = 4, wide[BH_SUM_BITS] = BH_MAX_SUM_BITS;
     wide[BH_CENTRED] = is_whole && g[BH_CENTRED] != 0;
@@ -122,9 +119,9 @@ static void profile_for_hashes(const bh_search *search, const uint64_t *g,
  * fixed size, of the lowest rate. Both fall with k to a single minimum and then rise, so the loop
  * may stop when they have risen by 10%. */
 static bool choose_hashes(bh_search *search, const uint64_t *g) {
-    bool const is_sized = is_fixed(search, BH_ENTRIES);
-    uint64_t   k = is_fixed(search, BH_HASHES) ? search->need->fixed[BH_HASHES] : 1;
-    uint64_t   last = is_fixed(search, BH_HASHES) ? k : MAX_TRIED_K;
+    bool const is_sized = need_is_fixed(search->need, BH_ENTRIES);
+    uint64_t   k = need_is_fixed(search->need, BH_HASHES) ? search->need->fixed[BH_HASHES] : 1;
+    uint64_t   last = need_is_fixed(search->need, BH_HASHES) ? k : MAX_TRIED_K;
     double     least = INFINITY;
     bh_profile profile;
     profile_for_hashes(search, g, &profile);
@@ -145,7 +142,8 @@ static bool choose_hashes(bh_search *search, const uint64_t *g) {
  * so that entries stick less often. */
 static uint64_t lowest_k(const bh_search *search) {
     uint64_t const best = search->best_k;
-    if (is_fixed(search, BH_ENTRIES) || is_fixed(search, BH_HASHES)) return best;
+    if (need_is_fixed(search->need, BH_ENTRIES) || need_is_fixed(search->need, BH_HASHES))
+        return best;
     return best <= FEWER_HASHES ? 1 : best - FEWER_HASHES;
 }
 
@@ -229,13 +227,14 @@ static void try_all_bits(bh_search *search, uint64_t *g) {
  * largest sum of as many keys as c1 counts; where c2 is what is fixed, it is centred. */
 static void try_widest(bh_search *search, uint64_t *g) {
     const uint64_t *const fixed = search->need->fixed;
-    g[BH_COUNT_BITS] = is_fixed(search, BH_COUNT_BITS) ? fixed[BH_COUNT_BITS] : 4;
-    g[BH_CENTRED] = is_fixed(search, BH_SUM_BITS) && fixed[BH_CENTRED] != 0;
-    if (is_fixed(search, BH_CENTRED)) g[BH_CENTRED] = fixed[BH_CENTRED];
-    g[BH_SUM_BITS] = is_fixed(search, BH_SUM_BITS) ? fixed[BH_SUM_BITS] : BH_MAX_SUM_BITS;
+    bool const            is_sum_fixed = need_is_fixed(search->need, BH_SUM_BITS);
+    g[BH_COUNT_BITS] = need_is_fixed(search->need, BH_COUNT_BITS) ? fixed[BH_COUNT_BITS] : 4;
+    g[BH_CENTRED] = is_sum_fixed && fixed[BH_CENTRED] != 0;
+    if (need_is_fixed(search->need, BH_CENTRED)) g[BH_CENTRED] = fixed[BH_CENTRED];
+    g[BH_SUM_BITS] = is_sum_fixed ? fixed[BH_SUM_BITS] : BH_MAX_SUM_BITS;
     sums const     row = sums_make(g[BH_SEQUENCE], 1);
     uint64_t const top = bits_low((unsigned)g[BH_COUNT_BITS]) * (row.least + row.width);
-    while (!is_fixed(search, BH_SUM_BITS) && bits_low((unsigned)g[BH_SUM_BITS] - 1) >= top) {
+    while (!is_sum_fixed && bits_low((unsigned)g[BH_SUM_BITS] - 1) >= top) {
         g[BH_SUM_BITS]--;
     }
     search->max_stuck = 1;
@@ -260,7 +259,7 @@ static bool may_be_possible(double fpr, const uint64_t *fixed) {
 
 /* The number of entries of the best table, with its own bits: now with all that may stick. */
 static bool settle_entries(const bh_search *search, uint64_t *g) {
-    if (is_fixed(search, BH_ENTRIES)) return true;
+    if (need_is_fixed(search->need, BH_ENTRIES)) return true;
     double const   k = (double)g[BH_HASHES], about = (double)g[BH_ENTRIES];
     double const   never = 1e-6 * search->need->fpr / k; /* changes no digit of the rate */
     unsigned const most = tamis_bh_most_hits(fmax(2, about / 2), search->n * k, never);
@@ -290,7 +289,7 @@ bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geo
         search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
         try_all_bits(&search, g);
     }
-    bool const is_any = is_fixed(&search, BH_COUNT_BITS) || is_fixed(&search, BH_SUM_BITS);
+    bool const is_any = need_is_fixed(need, BH_COUNT_BITS) || need_is_fixed(need, BH_SUM_BITS);
     if (!has_best(&search) && is_any) try_widest(&search, g);
     if (!has_best(&search) || !settle_entries(&search, search.best)) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);

@@ -34,7 +34,7 @@ double tamis_bloom_rate(const uint64_t *g, double n) {
 /* ------------------------------------------------------------------ the choice */
 
 /* Places anywhere. The last cache line is used completely, which lowers the rate a little. */
-static bool choose_scattered(const tamis_need *need, uint64_t *g) {
+static bool bloom_choose_scattered(const tamis_need *need, uint64_t *g) {
     bool const is_any_size = g[BLOOM_BITS] == NEED_FREE;
     if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &g[BLOOM_BITS],
                             &g[BLOOM_HASHES]))
@@ -45,7 +45,8 @@ static bool choose_scattered(const tamis_need *need, uint64_t *g) {
 
 /* The fewest lines with first to last hashes, powers of two. As in counting: a k that does not meet
  * the rate with a line less than the best so far need not be searched. */
-static bool smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last, uint64_t *g) {
+static bool bloom_smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last,
+                                   uint64_t *g) {
     double const n = (double)need->work.capacity;
     /* `most` is one line less than the best so far: a k is worth a search only if that is enough
      * for it. */
@@ -80,14 +81,14 @@ static uint64_t best_blocked_k(double n, uint64_t first, uint64_t last, const ui
 
 /* In two steps: the fewest lines over all k that are possible; then, in so many lines, the k with
  * the lowest rate, which may be another one. A fixed k is the only one that is tried. */
-static bool choose_blocked(const tamis_need *need, uint64_t *g) {
+static bool bloom_choose_blocked(const tamis_need *need, uint64_t *g) {
     bool const     is_any_k = g[BLOOM_HASHES] == NEED_FREE;
     uint64_t const fewest = need_is_fast(need) ? FEWEST_FAST_HASHES : 1;
     uint64_t const first = is_any_k ? fewest : g[BLOOM_HASHES];
     uint64_t const last = is_any_k ? BLOCK_MAX_K : g[BLOOM_HASHES];
     if (!is_block_k(first)) return false;
     if (g[BLOOM_BITS] == NEED_FREE) {
-        if (!(need->fpr > 0) || !smallest_blocked(need, first, last, g)) return false;
+        if (!(need->fpr > 0) || !bloom_smallest_blocked(need, first, last, g)) return false;
     }
     if (g[BLOOM_BITS] == 0 || g[BLOOM_BITS] % BLOCK_BITS != 0) return false;
     g[BLOOM_HASHES] = best_blocked_k((double)need->work.capacity, first, last, g);
@@ -102,7 +103,7 @@ bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     bool const is_open = g[BLOOM_BITS] == NEED_FREE && g[BLOOM_HASHES] == NEED_FREE;
     if (g[BLOOM_BLOCKED] == NEED_FREE) g[BLOOM_BLOCKED] = is_open && need_is_fast(need);
     if (g[BLOOM_BLOCKED] > 1) return false;
-    if (!(g[BLOOM_BLOCKED] != 0 ? choose_blocked(need, g) : choose_scattered(need, g)))
+    if (!(g[BLOOM_BLOCKED] != 0 ? bloom_choose_blocked(need, g) : bloom_choose_scattered(need, g)))
         return false;
     memcpy(ret_geometry, g, sizeof g);
     return true;

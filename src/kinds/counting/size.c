@@ -145,7 +145,7 @@ double tamis_cbf_saturation(const uint64_t *g, const tamis_workload *work) {
 /* ------------------------------------------------------------------ the choice, scattered */
 
 /* As many counters as the cache lines hold that these need. */
-static uint64_t fill_lines(const uint64_t *g) {
+static uint64_t cbf_fill_lines(const uint64_t *g) {
     uint64_t bytes;
     if (!tamis_cbf_body_bytes(g, &bytes)) return g[CBF_COUNTERS];
     return (bytes - CBF_PAD_BYTES) * 8 / g[CBF_COUNTER_BITS];
@@ -153,12 +153,12 @@ static uint64_t fill_lines(const uint64_t *g) {
 
 /* The size of a Bloom filter, with counters for bits. The last line is used to its end, unless the
  * user has fixed the number of counters. */
-static bool choose_scattered(const tamis_need *need, uint64_t *g) {
+static bool cbf_choose_scattered(const tamis_need *need, uint64_t *g) {
     bool const is_any_size = g[CBF_COUNTERS] == NEED_FREE;
     if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &g[CBF_COUNTERS],
                             &g[CBF_HASHES]))
         return false;
-    if (is_any_size) g[CBF_COUNTERS] = fill_lines(g);
+    if (is_any_size) g[CBF_COUNTERS] = cbf_fill_lines(g);
     return true;
 }
 
@@ -166,7 +166,8 @@ static bool choose_scattered(const tamis_need *need, uint64_t *g) {
 
 /* The smallest table with first to last hashes. A number of hashes that does not meet the rate with
  * one line less than the best so far need not be searched. */
-static bool smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last, uint64_t *g) {
+static bool cbf_smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last,
+                                 uint64_t *g) {
     double const   n = (double)need->work.capacity;
     uint64_t const per_line = cbf_per_line(g);
     double         most = BLOCKED_MAX_LINES;
@@ -196,12 +197,12 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
 
 /* The fewest lines over all k that are possible; then, in so many, the k with the lowest rate. A
  * line needs a counter for each hash, so wide counters limit k. */
-static bool choose_blocked(const tamis_need *need, uint64_t *g) {
+static bool cbf_choose_blocked(const tamis_need *need, uint64_t *g) {
     uint64_t const k = g[CBF_HASHES], room = cbf_per_line(g), most = min_u64(CBF_MAX_HASHES, room);
     uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;
     if (first < 1 || last > most) return false;
     if (g[CBF_COUNTERS] == NEED_FREE) {
-        if (!(need->fpr > 0) || !smallest_blocked(need, first, last, g)) return false;
+        if (!(need->fpr > 0) || !cbf_smallest_blocked(need, first, last, g)) return false;
     }
     if (g[CBF_COUNTERS] == 0 || g[CBF_COUNTERS] % room != 0) return false;
     lowest_blocked((double)need->work.capacity, first, last, g);
@@ -240,7 +241,8 @@ bool tamis_cbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     if (g[CBF_BLOCKED] == NEED_FREE) g[CBF_BLOCKED] = 0;
     if (g[CBF_MINIMAL] == NEED_FREE) g[CBF_MINIMAL] = 0;
     if (g[CBF_BLOCKED] > 1 || g[CBF_MINIMAL] > 1) return false;
-    if (!(g[CBF_BLOCKED] != 0 ? choose_blocked(need, g) : choose_scattered(need, g))) return false;
+    if (!(g[CBF_BLOCKED] != 0 ? cbf_choose_blocked(need, g) : cbf_choose_scattered(need, g)))
+        return false;
     memcpy(ret_geometry, g, sizeof g);
     return true;
 }

@@ -26,7 +26,7 @@ typedef struct ddlcbf_search {
     uint64_t          best[DDLCBF_FIELDS]; /* no subtables: none yet */
 } ddlcbf_search;
 
-static bool is_fixed(const ddlcbf_search *search, unsigned field) {
+static bool ddlcbf_is_fixed(const ddlcbf_search *search, unsigned field) {
     return search->fixed[field] != NEED_FREE;
 }
 
@@ -34,23 +34,23 @@ static bool is_fixed(const ddlcbf_search *search, unsigned field) {
 
 /* The largest load at which this many cells overflow rarely enough; if the number of buckets is
  * fixed, the load that they have. */
-static double largest_load(const ddlcbf_search *search, const uint64_t *g) {
+static double ddlcbf_largest_load(const ddlcbf_search *search, const uint64_t *g) {
     unsigned const tables = (unsigned)g[DDLCBF_TABLES], cells = (unsigned)g[DDLCBF_CELLS];
     double const   n = search->keys, adds = fmax(n, search->lifetime);
     double const   chance = search->need->overflow / adds; /* of one add */
-    if (is_fixed(search, DDLCBF_BUCKETS)) return fmin(cells, ddlcbf_load(g, n));
+    if (ddlcbf_is_fixed(search, DDLCBF_BUCKETS)) return fmin(cells, ddlcbf_load(g, n));
     return search->lifetime > n ? tamis_fluid_churn_load(tables, cells, chance, n, cells)
                                 : tamis_fluid_fill_load(tables, cells, chance, n, cells);
 }
 
 /* As many buckets as a load makes. Their minimal remainders are as long as those of full buckets:
  * shorter ones would only make more keys the same. */
-static bool set_buckets(const ddlcbf_search *search, uint64_t *g, double load) {
+static bool ddlcbf_set_buckets(const ddlcbf_search *search, uint64_t *g, double load) {
     double const   needed = ceil(search->keys / (load * (double)g[DDLCBF_TABLES]));
     prefixes_shape s;
     if (!(needed < 0x1p60)) return false;
-    if (!is_fixed(search, DDLCBF_BUCKETS)) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
-    if (is_fixed(search, DDLCBF_REMAINDER_BITS)) return tamis_ddlcbf_cells(g, &s);
+    if (!ddlcbf_is_fixed(search, DDLCBF_BUCKETS)) g[DDLCBF_BUCKETS] = (uint64_t)fmax(1, needed);
+    if (ddlcbf_is_fixed(search, DDLCBF_REMAINDER_BITS)) return tamis_ddlcbf_cells(g, &s);
     g[DDLCBF_REMAINDER_BITS] = PREFIXES_MIN_BITS;
     if (!tamis_ddlcbf_cells(g, &s)) return false;
     g[DDLCBF_REMAINDER_BITS] = s.length[s.cells];
@@ -63,7 +63,7 @@ static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const lev
     double const   fpr = search->need->fpr;
     prefixes_shape s;
     uint64_t       bytes;
-    if (!set_buckets(search, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
+    if (!ddlcbf_set_buckets(search, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
     if (!tamis_ddlcbf_cells(g, &s)) return false;
     if (fpr > 0 && tamis_ddlcbf_rate_by_levels(law, &s) > fpr) return false;
     if ((double)bytes >= search->bytes) return true;
@@ -89,11 +89,11 @@ static bool load_is_too_large(const ddlcbf_search *search, const uint64_t *g, do
 
 /* All bytes of a bucket, for one number of subtables and cells. The levels depend on the load only,
  * so they are computed once. */
-static void try_cells(ddlcbf_search *search, uint64_t *g) {
+static void ddlcbf_try_cells(ddlcbf_search *search, uint64_t *g) {
     uint64_t const fixed = search->fixed[DDLCBF_BUCKET_BYTES];
     uint64_t const first = fixed != NEED_FREE ? fixed : PREFIXES_MIN_BYTES;
     uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
-    double const   load = largest_load(search, g);
+    double const   load = ddlcbf_largest_load(search, g);
     levels         law;
     if (!(load > 0) || load_is_too_large(search, g, load)) return;
     tamis_ddlcbf_levels(g, load, search->keys, ddlcbf_turns(search->keys, search->lifetime), &law);
@@ -104,17 +104,17 @@ static void try_cells(ddlcbf_search *search, uint64_t *g) {
 }
 
 /* All subtables and cells, or those that are fixed. */
-static void try_all(ddlcbf_search *search, uint64_t *g) {
+static void ddlcbf_try_all(ddlcbf_search *search, uint64_t *g) {
     static const uint64_t good_tables[] = { 3, 4 }, good_cells[] = { 11, 15 };
-    bool const            is_tables = is_fixed(search, DDLCBF_TABLES);
-    bool const            is_cells = is_fixed(search, DDLCBF_CELLS);
+    bool const            is_tables = ddlcbf_is_fixed(search, DDLCBF_TABLES);
+    bool const            is_cells = ddlcbf_is_fixed(search, DDLCBF_CELLS);
     for (unsigned i = 0; i < (is_tables ? 1 : 2); i++) {
         g[DDLCBF_TABLES] = is_tables ? search->fixed[DDLCBF_TABLES] : good_tables[i];
         if (g[DDLCBF_TABLES] < DDLCBF_MIN_TABLES || g[DDLCBF_TABLES] > DDLCBF_MAX_TABLES) return;
         for (unsigned k = 0; k < (is_cells ? 1 : 2); k++) {
             g[DDLCBF_CELLS] = is_cells ? search->fixed[DDLCBF_CELLS] : good_cells[k];
             if (g[DDLCBF_CELLS] < 1 || g[DDLCBF_CELLS] > PREFIXES_MAX_CELLS) return;
-            try_cells(search, g);
+            ddlcbf_try_cells(search, g);
         }
     }
 }
@@ -123,7 +123,7 @@ static void try_all(ddlcbf_search *search, uint64_t *g) {
 
 /* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
  * asked: DDLCBF_COPIES cells may match a key. */
-static uint64_t enough_counter_bits(const tamis_need *need) {
+static uint64_t ddlcbf_enough_counter_bits(const tamis_need *need) {
     uint64_t bits = need_can(need, TAMIS_CAN_COUNT) ? 2 : 1;
     for (; bits < PREFIXES_MAX_COUNTER_BITS; bits++) {
         uint64_t const full = bits_low((unsigned)bits);
@@ -152,11 +152,12 @@ bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     memcpy(search.fixed, need->fixed, sizeof search.fixed);
     if (need->fpr <= 0) fix_as_in_the_paper(search.fixed);
     memcpy(g, search.fixed, sizeof g);
-    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE) g[DDLCBF_COUNTER_BITS] = enough_counter_bits(need);
+    if (g[DDLCBF_COUNTER_BITS] == NEED_FREE)
+        g[DDLCBF_COUNTER_BITS] = ddlcbf_enough_counter_bits(need);
     if (g[DDLCBF_LENGTHS] == NEED_FREE) g[DDLCBF_LENGTHS] = 1;
     if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return false;
     if (ddlcbf_full(g) < need->work.copies) return false;
-    try_all(&search, g);
+    ddlcbf_try_all(&search, g);
     if (search.best[DDLCBF_TABLES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;

@@ -14,7 +14,7 @@ static bool is_between(uint64_t value, uint64_t low, uint64_t high) {
 
 /* Every geometry of a file passes through here; buckets of 64 and 128 bits are those of the
  * paper. */
-static bool fields_are_possible(const uint64_t *g) {
+static bool dlbf_fields_are_possible(const uint64_t *g) {
     if (!is_between(g[DLBF_TABLES], DLBF_MIN_TABLES, DLBF_MAX_TABLES)) return false;
     if (!is_between(g[DLBF_CELLS], 1, DLBF_MAX_CELLS)) return false;
     if (g[DLBF_BUCKET_BITS] != 64 && g[DLBF_BUCKET_BITS] != 128) return false;
@@ -48,7 +48,7 @@ bool tamis_dlbf_lengths_never_grow(unsigned cells, uint64_t sorting, unsigned da
 bool tamis_dlbf_layout(const uint64_t *g, dlbf_layout *ret_layout) {
     unsigned const cells = (unsigned)g[DLBF_CELLS], group = (unsigned)g[DLBF_GROUP];
     uint64_t const sorting = g[DLBF_SORTING];
-    if (!fields_are_possible(g) || !sorting_is_possible(cells, sorting)) return false;
+    if (!dlbf_fields_are_possible(g) || !sorting_is_possible(cells, sorting)) return false;
     unsigned const code_bits = codes_bits(codes_count(cells, sorting));
     unsigned const data_bits = (unsigned)g[DLBF_BUCKET_BITS] - code_bits; /* of a bucket */
     if (!tamis_dlbf_lengths_never_grow(cells, sorting, data_bits)) return false;

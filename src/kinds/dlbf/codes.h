@@ -83,7 +83,7 @@ TAMIS_INLINE codes_split split_with(codes_split split, unsigned part) {
 }
 
 /* The number of a split among those of its load. */
-TAMIS_INLINE unsigned split_number(codes_split split, unsigned sorted) {
+TAMIS_INLINE unsigned codes_split_number(codes_split split, unsigned sorted) {
     unsigned const b0 = split & 15, b1 = split >> 4 & 15, b2 = split >> 8 & 15;
     if (sorted == 0) return 0;
     return sorted == 1 ? b0 : b0 + b1 * (b1 + 1) / 2 + b2 * (b2 + 1) * (b2 + 2) / 6;
@@ -100,7 +100,7 @@ typedef struct codes {
 
 TAMIS_INLINE unsigned codes_code(const codes *all, codes_split split) {
     unsigned const load = split_load(split);
-    return all->first[load] + split_number(split, all->sorted[load]);
+    return all->first[load] + codes_split_number(split, all->sorted[load]);
 }
 
 /* All splits of one load: the ends that are free take all their values. */

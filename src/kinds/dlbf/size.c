@@ -33,7 +33,7 @@ typedef struct dlbf_search {
 /* ------------------------------------------------------------------ one load */
 
 /* As many buckets as a load makes, in whole groups. */
-static bool set_buckets(const dlbf_search *search, uint64_t *g, double load) {
+static bool dlbf_set_buckets(const dlbf_search *search, uint64_t *g, double load) {
     double const group = (double)g[DLBF_GROUP];
     double const needed = ceil(search->n / (load * (double)g[DLBF_TABLES]) / group) * group;
     if (!(needed <= (double)DLBF_MAX_BUCKETS)) return false;
@@ -46,7 +46,7 @@ static double table_bytes(const uint64_t *g) {
 }
 
 /* The fewest cells that overflow rarely enough, and hold the mean load. */
-static uint64_t fewest_cells(const dlbf_search *search, const uint64_t *g, const fluid *law) {
+static uint64_t dlbf_fewest_cells(const dlbf_search *search, const uint64_t *g, const fluid *law) {
     double const most = search->need->overflow;
     unsigned     cells = 1;
     while (cells < DLBF_MAX_CELLS &&
@@ -57,10 +57,10 @@ static uint64_t fewest_cells(const dlbf_search *search, const uint64_t *g, const
 
 /* Choose cells and sorting for buckets that are as full as the law says. Returns the fpr; INFINITY:
  * it cannot be done. */
-static double complete(const dlbf_search *search, const fluid *law, uint64_t *g) {
+static double dlbf_complete(const dlbf_search *search, const fluid *law, uint64_t *g) {
     const tamis_need *const need = search->need;
     uint64_t const          fixed = need->fixed[DLBF_CELLS];
-    g[DLBF_CELLS] = fixed != NEED_FREE ? fixed : fewest_cells(search, g, law);
+    g[DLBF_CELLS] = fixed != NEED_FREE ? fixed : dlbf_fewest_cells(search, g, law);
     if (g[DLBF_CELLS] < 1 || g[DLBF_CELLS] > DLBF_MAX_CELLS) return INFINITY;
     unsigned const cells = (unsigned)g[DLBF_CELLS];
     if (tamis_dlbf_overflow_by(g, law, cells, search->n) > need->overflow) return INFINITY;
@@ -76,7 +76,7 @@ static bool try_buckets(dlbf_search *search, uint64_t *g) {
     fluid        law;
     g[DLBF_CELLS] = DLBF_MAX_CELLS; /* for the law: not known yet */
     tamis_dlbf_law(g, n, &law);
-    double fpr = complete(search, &law, g);
+    double fpr = dlbf_complete(search, &law, g);
     if (fpr < INFINITY && tamis_dlbf_is_followed(g, n)) fpr = tamis_dlbf_followed_fpr(g, n, fpr);
     fpr += n * 0x1p-64; /* equal hashes, as in tamis_dlbf_forecast */
     bool const is_good = most > 0 ? fpr <= most : fpr < INFINITY;
@@ -105,7 +105,7 @@ static bool is_good_load(const dlbf_search *search, uint64_t *g, double load, fl
     fluid next = *law;
     tamis_fluid_go_on(&next, load);
     bool const is_good =
-        set_buckets(search, g, load) && complete(search, &next, g) <= search->need->fpr;
+        dlbf_set_buckets(search, g, load) && dlbf_complete(search, &next, g) <= search->need->fpr;
     if (is_good) *law = next;
     return is_good;
 }
@@ -114,7 +114,7 @@ static bool is_good_load(const dlbf_search *search, uint64_t *g, double load, fl
  * none that makes a table smaller than the best. Whether a load is good can change several times
  * within a few per cent, since codes are whole numbers: so a load of 5% less must be bad before all
  * are taken for bad. */
-static double largest_load(const dlbf_search *search, uint64_t *g) {
+static double dlbf_largest_load(const dlbf_search *search, uint64_t *g) {
     double const smaller = search->n * (double)g[DLBF_BUCKET_BITS] / 8 / search->bytes;
     double       low = 0, high = load_limit(search, g);
     fluid        law;
@@ -143,10 +143,10 @@ static void try_bucket_bits(dlbf_search *search, uint64_t *g) {
         if (fixed >= 1) (void)try_buckets(search, g);
         return;
     }
-    double   load = search->need->fpr <= 0 ? papers : largest_load(search, g);
+    double   load = search->need->fpr <= 0 ? papers : dlbf_largest_load(search, g);
     uint64_t tried = 0;
     for (unsigned i = 0; i < TRIES && load > 0; i++, load *= 0.99) {
-        if (!set_buckets(search, g, load) || table_bytes(g) >= search->bytes) return;
+        if (!dlbf_set_buckets(search, g, load) || table_bytes(g) >= search->bytes) return;
         if (g[DLBF_BUCKETS] == tried) continue; /* few keys: 1% less is the same number */
         tried = g[DLBF_BUCKETS];
         if (try_buckets(search, g)) return;

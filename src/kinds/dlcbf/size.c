@@ -49,7 +49,7 @@ void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, doubl
 
 /* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
  * asked: a fingerprint has up to DLCBF_COPIES cells. Two bits are the least, as in the paper. */
-static uint64_t enough_counter_bits(const tamis_need *need) {
+static uint64_t dlcbf_enough_counter_bits(const tamis_need *need) {
     if (!need_can(need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) return 0;
     uint64_t bits = 2;
     while (bits < DLCBF_MAX_COUNTER_BITS && (UINT64_C(1) << bits < need->work.copies ||
@@ -65,7 +65,7 @@ bool tamis_dlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     double const capacity = (double)need->work.capacity, keys = capacity + DLCBF_COPIES - 1;
     uint64_t     g[DLCBF_FIELDS], bytes;
     memcpy(g, need->fixed, sizeof g);
-    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = enough_counter_bits(need);
+    if (g[DLCBF_COUNTER_BITS] == NEED_FREE) g[DLCBF_COUNTER_BITS] = dlcbf_enough_counter_bits(need);
     if (g[DLCBF_MOVES] == NEED_FREE) g[DLCBF_MOVES] = 1;
     if (g[DLCBF_COUNTER_BITS] > DLCBF_MAX_COUNTER_BITS) return false;
     if (is_churned(g) && dlcbf_full(g) < need->work.copies) return false;

@@ -19,8 +19,8 @@
  * It may stop when the last 64 chances, more than any increment, are negligible: all that follow
  * are made of them. Before the bulk of the distribution they are negligible, too, so half of it
  * must have come first. */
-static void make_law(const numbered *map, double counters, double hits, double negligible,
-                     ml_law *ret_law) {
+static void ml_make_law(const numbered *map, double counters, double hits, double negligible,
+                        ml_law *ret_law) {
     const increments *const d = &map->d;
     double const            q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
     double const            most = hits * d->value[d->n - 1];
@@ -47,11 +47,11 @@ static void make_law(const numbered *map, double counters, double hits, double n
 }
 
 void tamis_ml_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
-    make_law(map, counters, hits, NEGLIGIBLE, ret_law);
+    ml_make_law(map, counters, hits, NEGLIGIBLE, ret_law);
 }
 
 void tamis_ml_short_law(const numbered *map, double counters, double hits, ml_law *ret_law) {
-    make_law(map, counters, hits, NO_DIGIT, ret_law);
+    ml_make_law(map, counters, hits, NO_DIGIT, ret_law);
 }
 
 /* ------------------------------------------------------------------ what a counter excludes */

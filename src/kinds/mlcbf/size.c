@@ -29,13 +29,9 @@ typedef struct ml_search {
     uint64_t          best[ML_FIELDS]; /* no hashes: none yet */
 } ml_search;
 
-static bool is_fixed(const tamis_need *need, unsigned field) {
-    return need->fixed[field] != NEED_FREE;
-}
-
 /* Are both the blocks and their counters fixed, and so the size? */
 static bool is_sized(const tamis_need *need) {
-    return is_fixed(need, ML_BLOCKS) && is_fixed(need, ML_COUNTERS);
+    return need_is_fixed(need, ML_BLOCKS) && need_is_fixed(need, ML_COUNTERS);
 }
 
 /* The accepted P[anything ever sticks]. */
@@ -52,7 +48,7 @@ typedef struct ml_family {
 } ml_family;
 
 /* The rate of m counters, if each has all the bits it wants. */
-static __attribute__((noinline)) double rate_with(const void *context, double m) {
+static __attribute__((noinline)) double ml_rate_with(const void *context, double m) {
     const ml_family *const family = context;
     double const           counters = fmax(2, m), hits = family->n * family->k;
     ml_law                 law;
@@ -65,11 +61,11 @@ static __attribute__((noinline)) double rate_with(const void *context, double m)
  * begins at one counter per hit and doubles until it meets the rate; the lower end is where
  * counters would have twice the most hits. Then bisection closes in. It takes about `guess`
  * counters. */
-static double fewest_counters(const ml_search *search, const ml_model *model, double k,
-                              double guess) {
+static double ml_fewest_counters(const ml_search *search, const ml_model *model, double k,
+                                 double guess) {
     double const    hits = search->n * k;
     ml_family const family = { model, k, search->n };
-    crossing        cross = tamis_crossing(rate_with, &family, search->need->fpr);
+    crossing        cross = tamis_crossing(ml_rate_with, &family, search->need->fpr);
     double          high = hits;
     tamis_crossing_close_in(&cross, fmax(2, guess), hits * MAX_PER_KEY, 5e-5);
     while (!tamis_crossing_meets(&cross, fmax(2, high))) {
@@ -150,11 +146,11 @@ static bool fit_line(const ml_search *search, const ml_heights *heights, double 
 static void cut_blocks(const tamis_need *need, const ml_heights *heights, double m, uint64_t *g) {
     double const bits = m * ((double)g[ML_BITS] + 1.1 * tamis_ml_mean_cost(heights));
     double const most = ML_MAX_COUNTERS - 1;
-    if (is_fixed(need, ML_COUNTERS)) {
+    if (need_is_fixed(need, ML_COUNTERS)) {
         g[ML_BLOCKS] = (uint64_t)fmax(1, ceil(m / (double)need->fixed[ML_COUNTERS]));
         return;
     }
-    if (!is_fixed(need, ML_BLOCKS)) {
+    if (!need_is_fixed(need, ML_BLOCKS)) {
         g[ML_BLOCKS] = (uint64_t)fmax(ceil(bits / ML_BLOCK_BITS), ceil(m / most));
     }
     g[ML_COUNTERS] = (uint64_t)ceil(m / (double)g[ML_BLOCKS]);
@@ -193,12 +189,12 @@ static __attribute__((noinline)) bool fit_area(const ml_search *search, const ml
 /* Blocks, counters and area for m counters. A single level has no cells, so it needs no lines. */
 static bool fit_blocks(const ml_search *search, const ml_heights *heights, double m, uint64_t *g) {
     const tamis_need *const need = search->need;
-    bool const              is_free =
-        !is_fixed(need, ML_BLOCKS) && !is_fixed(need, ML_COUNTERS) && !is_fixed(need, ML_AREA);
+    bool const is_free = !need_is_fixed(need, ML_BLOCKS) && !need_is_fixed(need, ML_COUNTERS) &&
+                         !need_is_fixed(need, ML_AREA);
     if (need_is_fast(need) && is_free && heights->depth > 1) return fit_line(search, heights, m, g);
     if (!is_sized(need)) cut_blocks(need, heights, m, g);
     if (g[ML_COUNTERS] > ML_MAX_COUNTERS) return false;
-    return is_fixed(need, ML_AREA) || fit_area(search, heights, g);
+    return need_is_fixed(need, ML_AREA) || fit_area(search, heights, g);
 }
 
 /* ------------------------------------------------------------------ which table is better */
@@ -216,14 +212,14 @@ static double table_bits(const uint64_t *g) {
 
 /* Keep this table if it is cheaper than the best so far, or as cheap with a lower rate, and if it
  * meets the rate by the whole analysis. With a fixed number of blocks any rate will do. */
-static void try_table(ml_search *search, const ml_model *model, const uint64_t *g) {
+static void ml_try_table(ml_search *search, const ml_model *model, const uint64_t *g) {
     const tamis_need *const need = search->need;
     double const            price = price_of(search, g, table_bits(g));
     ml_forecast             forecast;
     if (price > search->price) return;
     if (search->count_to != 0 && tamis_ml_count_to(g) < search->count_to) return;
     tamis_ml_forecast_by(model, g, search->n, search->lifetime, &forecast);
-    if (need->fpr > 0 && forecast.fpr > need->fpr && !is_fixed(need, ML_BLOCKS)) return;
+    if (need->fpr > 0 && forecast.fpr > need->fpr && !need_is_fixed(need, ML_BLOCKS)) return;
     if (price >= search->price && forecast.fpr >= search->rate) return;
     search->price = price;
     search->rate = forecast.fpr;
@@ -238,7 +234,7 @@ static void try_table(ml_search *search, const ml_model *model, const uint64_t *
 static bool choose_widths(const ml_search *search, const ml_model *model, const ml_law *law,
                           double m, uint64_t *g) {
     const tamis_need *const need = search->need;
-    if (is_fixed(need, ML_BITS)) return true;
+    if (need_is_fixed(need, ML_BITS)) return true;
     double const       later = fmax(0, search->lifetime - search->n) * (double)g[ML_HASHES];
     widths_rules const rules = { .max_top = max_stuck(need) / 8 / (m + later),
                                  .dearer = need_is_fast(need) ? 1.6 : 1.15,
@@ -267,7 +263,7 @@ static __attribute__((noinline)) ml_draft draft_hashes(const ml_search *search,
     memcpy(g, fields, sizeof g);
     g[ML_HASHES] = k;
     double m =
-        is_sized(search->need) ? ml_total(g) : fewest_counters(search, model, (double)k, near);
+        is_sized(search->need) ? ml_total(g) : ml_fewest_counters(search, model, (double)k, near);
     *guess = m;
     if (!is_sized(search->need) && m != 0) m = fmax(m, MIN_COUNTERS);
     if (m < 2 || search->n * (double)k / m > ML_MAX_HITS) return draft;
@@ -293,7 +289,7 @@ static __attribute__((noinline)) void try_draft(ml_search *search, const ml_mode
     tamis_ml_law(&model->map, draft->m, search->n * (double)g[ML_HASHES], &law);
     levels const layout = levels_make(1, 0, g + ML_BITS);
     tamis_ml_heights(model, &layout, &law, &heights);
-    if (fit_blocks(search, &heights, draft->m, g)) try_table(search, model, g);
+    if (fit_blocks(search, &heights, draft->m, g)) ml_try_table(search, model, g);
 }
 
 /* The drafts of one D, by k. */
@@ -360,7 +356,7 @@ static bool try_cheapest(ml_search *search, const ml_model *model, const uint64_
 /* All numbers of hashes for one D. To find the blocks of a table takes ten times as long as to
  * draft it, and no table is cheaper than its draft. So first all are drafted. Then tables are made,
  * the cheapest draft first, until a draft is dearer than the best table. */
-static void try_set(ml_search *search, uint64_t mask) {
+static void ml_try_set(ml_search *search, uint64_t mask) {
     const uint64_t *const fixed = search->need->fixed;
     uint64_t              g[ML_FIELDS];
     ml_drafts             drafts;
@@ -377,20 +373,20 @@ static void try_set(ml_search *search, uint64_t mask) {
     while (try_cheapest(search, &model, g, &drafts)) continue;
 }
 
-static void try_sets(ml_search *search) {
+static void ml_try_sets(ml_search *search) {
     static const uint64_t   sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
     const tamis_need *const need = search->need;
-    if (is_fixed(need, ML_INCREMENTS)) {
-        try_set(search, need->fixed[ML_INCREMENTS]);
+    if (need_is_fixed(need, ML_INCREMENTS)) {
+        ml_try_set(search, need->fixed[ML_INCREMENTS]);
         return;
     }
-    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) try_set(search, sets[i]);
+    for (unsigned i = 0; i < sizeof sets / sizeof sets[0]; i++) ml_try_set(search, sets[i]);
 }
 
 /* ------------------------------------------------------------------ the choice */
 
 /* Can the fixed fields be met at all? Without a rate, the size must be given. */
-static bool is_possible(const tamis_need *need) {
+static bool ml_need_is_possible(const tamis_need *need) {
     const uint64_t *const fixed = need->fixed;
     uint64_t const        k = fixed[ML_HASHES], mask = fixed[ML_INCREMENTS];
     if (need->fpr <= 0 && !is_sized(need)) return false;
@@ -416,11 +412,11 @@ bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
                          .count_to = min_u64(need->count_to, ML_MAX_COUNT),
                          .price = price_limit(need),
                          .rate = 2 };
-    if (!is_possible(need)) return false;
-    try_sets(&search);
+    if (!ml_need_is_possible(need)) return false;
+    ml_try_sets(&search);
     if (search.best[ML_HASHES] == 0 && search.count_to != 0) {
         search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
-        try_sets(&search);
+        ml_try_sets(&search);
     }
     if (search.best[ML_HASHES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);

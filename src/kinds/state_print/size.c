@@ -167,7 +167,7 @@ static bool keeps(const tamis_need *need, const uint64_t *g) {
 }
 
 /* Is there nothing to choose of the buckets? */
-static bool is_given(const uint64_t *g) {
+static bool all_fields_are_given(const uint64_t *g) {
     unsigned i = 0;
     while (i < DLEFT_FIELDS && g[i] != NEED_FREE) i++;
     return i == DLEFT_FIELDS;
@@ -183,7 +183,7 @@ static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t
                                  .overflow = is_permuted ? need->overflow : need->overflow / 2,
                                  .is_churned = need->work.lifetime > need->work.capacity,
                                  .most_print_bits = DLEFT_MAX_PRINT_BITS };
-    if (!is_given(g) && !tamis_dleft_choose(need, &rules, g)) return INFINITY;
+    if (!all_fields_are_given(g) && !tamis_dleft_choose(need, &rules, g)) return INFINITY;
     if (g[STATE_PRINT_REINSERTS] == NEED_FREE) g[STATE_PRINT_REINSERTS] = 0;
     if (!choose_side(need, g) || !tamis_state_print_layout(g, &layout)) return INFINITY;
     return keeps(need, g) ? (double)layout.end : INFINITY;

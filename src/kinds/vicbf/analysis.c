@@ -143,8 +143,8 @@ void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_prof
 /* The mean of by_hits[j] over the number of hits of one counter, P[X = j] of equation (2): each of
  * `hits` hits meets it with this chance. Each term follows from the one before. It may stop when
  * terms are negligible and falling; beyond the profile's top, by_hits is 0. */
-static double mean_over_hits(const vi_profile *profile, const double *by_hits, double chance,
-                             double hits) {
+static double vi_mean_over_hits(const vi_profile *profile, const double *by_hits, double chance,
+                                double hits) {
     double const odds = chance / (1 - chance);
     double       p = exp(hits * log1p(-chance)), sum = 0;
     if (chance >= 1) return hits <= profile->top ? by_hits[(unsigned)hits] : 0;
@@ -156,19 +156,19 @@ static double mean_over_hits(const vi_profile *profile, const double *by_hits, d
 }
 
 double tamis_vi_excludes(const vi_profile *profile, double counters, double hits) {
-    return mean_over_hits(profile, profile->excludes, 1 / counters, hits);
+    return vi_mean_over_hits(profile, profile->excludes, 1 / counters, hits);
 }
 
 /* P[a counter is stuck]. Counters with more hits than the profile distinguishes are stuck. */
 static double mean_stuck(const vi_profile *profile, double chance, double hits) {
     double const beyond =
         hits < profile->full ? 0 : tamis_binomial_tail(hits, chance, profile->full);
-    return fmin(1, mean_over_hits(profile, profile->stuck, chance, hits) + beyond);
+    return fmin(1, vi_mean_over_hits(profile, profile->stuck, chance, hits) + beyond);
 }
 
 /* ------------------------------------------------------------------ the fpr, blocked */
 
-/* What line_passes needs to know. */
+/* What vi_line_passes() needs to know. */
 typedef struct line_law {
     const uint64_t   *g;
     const vi_profile *profile;
@@ -176,7 +176,7 @@ typedef struct line_law {
     vi_known         *known; /* NULL: nothing is kept */
 } line_law;
 
-static double line_count(const uint64_t *g) {
+static double vi_lines(const uint64_t *g) {
     return fmax(1, floor((double)g[VI_COUNTERS] / (double)vi_per_line(g)));
 }
 
@@ -187,13 +187,13 @@ static double last_sector_size(const uint64_t *g) {
 
 /* 1 - p for a counter of a line with this many keys, each of which hits it with this chance. */
 static double line_holds(const line_law *law, double chance, double keys) {
-    return 1 - mean_over_hits(law->profile, law->profile->excludes, chance, keys);
+    return 1 - vi_mean_over_hits(law->profile, law->profile->excludes, chance, keys);
 }
 
 /* P[an absent key passes all sectors of a line with this many keys]: the product over sectors. A
  * sector of s counters is hit once by each key, so a counter of it with chance 1/s. The last sector
  * is asked, and was hit, by only a share `more` of all keys. */
-static double line_passes(const void *context, double keys) {
+static double vi_line_passes(const void *context, double keys) {
     const line_law *const law = context;
     double const          least = law->sizes.least, more = (double)law->g[VI_MORE] / 256;
     double const          pass = pow(line_holds(law, 1 / least, keys), law->sizes.small) *
@@ -203,11 +203,11 @@ static double line_passes(const void *context, double keys) {
 }
 
 /* The same, from what is kept of it. */
-static double line_passes_known(const void *context, double keys) {
+static double vi_line_passes_known(const void *context, double keys) {
     const line_law *const law = context;
-    if (law->known == NULL || keys >= VI_KNOWN_KEYS) return line_passes(context, keys);
+    if (law->known == NULL || keys >= VI_KNOWN_KEYS) return vi_line_passes(context, keys);
     double *const known = &law->known->passes[(unsigned)keys];
-    if (*known < 0) *known = line_passes(context, keys);
+    if (*known < 0) *known = vi_line_passes(context, keys);
     return *known;
 }
 
@@ -215,7 +215,7 @@ static double blocked_fpr(const vi_profile *profile, const uint64_t *g, double n
     line_law const law = { g, profile,
                            tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]),
                            known };
-    return tamis_blocked_mean(line_count(g), n, line_passes_known, &law);
+    return tamis_blocked_mean(vi_lines(g), n, vi_line_passes_known, &law);
 }
 
 /* ------------------------------------------------------------------ the fpr */
@@ -260,15 +260,15 @@ double tamis_vi_fpr(const uint64_t *g, double n) {
  * that it finds a counter which is not stuck with j hits and would be with j + 1. */
 static double stuck_among(const vi_profile *profile, double counters, double chance, double hits,
                           double later) {
-    double const now = mean_over_hits(profile, profile->stuck, chance, hits);
-    double const after = mean_over_hits(profile, profile->stuck + 1, chance, hits);
+    double const now = vi_mean_over_hits(profile, profile->stuck, chance, hits);
+    double const after = vi_mean_over_hits(profile, profile->stuck + 1, chance, hits);
     return counters * (mean_stuck(profile, chance, hits) + later * chance * fmax(0, after - now));
 }
 
 /* Blocked: a key hits one counter of each sector of its line, so n keys are n hits of each group of
  * sectors with the same size, taken over all lines. */
 static double stuck_in_lines(const vi_profile *profile, const uint64_t *g, double n, double later) {
-    double const        lines = line_count(g), more = (double)g[VI_MORE] / 256;
+    double const        lines = vi_lines(g), more = (double)g[VI_MORE] / 256;
     blocked_sizes const sizes = tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]);
     double const        small = lines * sizes.least, larger = lines * (sizes.least + 1);
     double const        last = more != 0 ? lines * last_sector_size(g) : 1;

@@ -31,14 +31,10 @@ typedef struct vi_search {
     uint64_t          best[VI_FIELDS];
 } vi_search;
 
-static bool is_fixed(const tamis_need *need, unsigned field) {
-    return need->fixed[field] != NEED_FREE;
-}
-
 /* ------------------------------------------------------------------ the fewest counters */
 
 /* Blocked: as many counters as the lines hold that this many need. */
-static uint64_t fill_lines(const uint64_t *g, double counters) {
+static uint64_t vi_fill_lines(const uint64_t *g, double counters) {
     double const per_line = (double)SECTORS_LINE_BITS / (double)g[VI_COUNTER_BITS];
     double const lines = fmax(1, ceil(counters / (g[VI_BLOCKED] ? floor(per_line) : per_line)));
     return g[VI_BLOCKED] ? (uint64_t)lines * vi_per_line(g) : (uint64_t)counters;
@@ -52,11 +48,11 @@ typedef struct vi_family {
     vi_known         *known;
 } vi_family;
 
-static double rate_with(const void *context, double counters) {
+static double vi_rate_with(const void *context, double counters) {
     const vi_family *const family = context;
     uint64_t               g[VI_FIELDS];
     memcpy(g, family->g, sizeof g);
-    g[VI_COUNTERS] = fill_lines(g, fmax(2, counters));
+    g[VI_COUNTERS] = vi_fill_lines(g, fmax(2, counters));
     return tamis_vi_fpr_known(family->profile, g, family->n, family->known);
 }
 
@@ -74,20 +70,20 @@ static uint64_t fewest_from(crossing *cross, const uint64_t *g, double low, doub
         double const half = (low + high) / 2;
         *(tamis_crossing_meets(cross, half) ? &high : &low) = half;
     }
-    return fill_lines(g, fmax(2, ceil(high)));
+    return vi_fill_lines(g, fmax(2, ceil(high)));
 }
 
 /* The fewest counters that meet the rate; 0: none do; infinity: more than both `most` and what the
  * best table so far has bits for. A blocked table is never smaller than a scattered one, which is
  * found much faster. If that one already has more counters than the best table, its size is good
  * enough as an answer. */
-static double fewest_counters(const vi_search *search, const vi_profile *profile, uint64_t *g,
-                              double most) {
+static double vi_fewest_counters(const vi_search *search, const vi_profile *profile, uint64_t *g,
+                                 double most) {
     double const    best = search->bits / (double)g[VI_COUNTER_BITS];
     uint64_t const  is_blocked = g[VI_BLOCKED];
     vi_known        known;
     vi_family const family = { profile, g, search->n, &known };
-    crossing        scattered = tamis_crossing(rate_with, &family, search->need->fpr);
+    crossing        scattered = tamis_crossing(vi_rate_with, &family, search->need->fpr);
     crossing        blocked = scattered;
     double const    limit = fmax(most, best);
     g[VI_BLOCKED] = 0;
@@ -108,24 +104,24 @@ static double fewest_counters(const vi_search *search, const vi_profile *profile
 /* Free size: fewer bits, or as many and a lower rate. Fixed size: a table that meets the rate wins
  * over one that does not; if none does, the lowest rate wins, by at least 1 in 1000, so that the
  * likely winner stays where it makes no difference. */
-static bool is_better(const vi_search *search, double bits, double rate) {
+static bool vi_is_better(const vi_search *search, double bits, double rate) {
     double const fpr = search->need->fpr;
     bool const   meets = rate <= fpr, met = search->rate <= fpr;
-    if (is_fixed(search->need, VI_COUNTERS) && !(meets && met))
+    if (need_is_fixed(search->need, VI_COUNTERS) && !(meets && met))
         return meets || (!met && rate < .999 * search->rate);
     return bits < search->bits || (bits <= search->bits && rate < search->rate);
 }
 
 /* Keep this table if it is better than the best so far and its counters do not stick too often. A
  * width that the user fixed is taken as it is. */
-static void try_table(vi_search *search, const vi_profile *profile, const uint64_t *g) {
+static void vi_try_table(vi_search *search, const vi_profile *profile, const uint64_t *g) {
     const tamis_need *const need = search->need;
     double const            bits = (double)g[VI_COUNTERS] * (double)g[VI_COUNTER_BITS];
-    if (bits > search->bits && !is_fixed(need, VI_COUNTERS)) return;
+    if (bits > search->bits && !need_is_fixed(need, VI_COUNTERS)) return;
     double const rate = tamis_vi_fpr_by(profile, g, search->n);
     double const stuck = tamis_vi_saturation_by(profile, g, search->n, (double)need->work.lifetime);
-    if (stuck > MAX_STUCK && !is_fixed(need, VI_COUNTER_BITS)) return;
-    if (!is_better(search, bits, rate)) return;
+    if (stuck > MAX_STUCK && !need_is_fixed(need, VI_COUNTER_BITS)) return;
+    if (!vi_is_better(search, bits, rate)) return;
     search->bits = bits;
     search->rate = rate;
     memcpy(search->best, g, sizeof search->best);
@@ -146,13 +142,14 @@ static void try_hashes(vi_search *search, uint64_t *g) {
     for (uint64_t k = first; k <= last; k++) {
         g[VI_HASHES] = k;
         if (g[VI_BLOCKED] != 0 && vi_sectors(g) > vi_per_line(g)) break;
-        double const m = fixed_m != NEED_FREE ? (double)fixed_m
-                                              : fewest_counters(search, &profile, g, 1.05 * fewest);
+        double const m = fixed_m != NEED_FREE
+                             ? (double)fixed_m
+                             : vi_fewest_counters(search, &profile, g, 1.05 * fewest);
         if (m == 0) continue;
         if (m > 1.05 * fewest || m == INFINITY) break;
         fewest = fmin(fewest, m);
         g[VI_COUNTERS] = fixed_m != NEED_FREE ? fixed_m : (uint64_t)m;
-        try_table(search, &profile, g);
+        vi_try_table(search, &profile, g);
     }
 }
 
@@ -176,44 +173,44 @@ static void try_widths(vi_search *search, uint64_t *g) {
     }
 }
 
-static void try_set(vi_search *search, bool is_blocked, uint64_t mask) {
+static void vi_try_set(vi_search *search, bool is_blocked, uint64_t mask) {
     const tamis_need *const need = search->need;
     uint64_t                g[VI_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     g[VI_INCREMENTS] = mask;
-    if (!is_fixed(need, VI_MORE)) g[VI_MORE] = 0;
-    if (!is_fixed(need, VI_BLOCKED)) g[VI_BLOCKED] = is_blocked;
+    if (!need_is_fixed(need, VI_MORE)) g[VI_MORE] = 0;
+    if (!need_is_fixed(need, VI_BLOCKED)) g[VI_BLOCKED] = is_blocked;
     try_widths(search, g);
 }
 
 /* All sets of increments, in one layout. {8, 12, 14, 15} is the paper's best set; {4, 5, 6, 7} is
  * better where counters have to be narrow; {1} counts furthest. */
-static void try_sets(vi_search *search, bool is_blocked) {
-    if (is_fixed(search->need, VI_INCREMENTS)) {
-        try_set(search, is_blocked, search->need->fixed[VI_INCREMENTS]);
+static void vi_try_sets(vi_search *search, bool is_blocked) {
+    if (need_is_fixed(search->need, VI_INCREMENTS)) {
+        vi_try_set(search, is_blocked, search->need->fixed[VI_INCREMENTS]);
         return;
     }
-    try_set(search, is_blocked, VI_GENERAL);
-    try_set(search, is_blocked, VI_D(4));
-    if (search->bits == INFINITY && search->count_to != 0) try_set(search, is_blocked, VI_ONE);
+    vi_try_set(search, is_blocked, VI_GENERAL);
+    vi_try_set(search, is_blocked, VI_D(4));
+    if (search->bits == INFINITY && search->count_to != 0) vi_try_set(search, is_blocked, VI_ONE);
 }
 
 /* Blocked if the user prefers speed; but the user may have fixed a number of counters that fills no
  * whole lines, and not have asked for lines. */
 static void try_layouts(vi_search *search) {
     const tamis_need *const need = search->need;
-    bool const may_scatter = is_fixed(need, VI_COUNTERS) && !is_fixed(need, VI_BLOCKED);
-    try_sets(search, need_is_fast(need));
-    if (search->bits == INFINITY && need_is_fast(need) && may_scatter) try_sets(search, false);
+    bool const may_scatter = need_is_fixed(need, VI_COUNTERS) && !need_is_fixed(need, VI_BLOCKED);
+    vi_try_sets(search, need_is_fast(need));
+    if (search->bits == INFINITY && need_is_fast(need) && may_scatter) vi_try_sets(search, false);
 }
 
 /* ------------------------------------------------------------------ the choice */
 
 /* Can the fixed fields be met at all? Without a rate, the size must be given. */
-static bool is_possible(const tamis_need *need) {
+static bool vi_need_is_possible(const tamis_need *need) {
     uint64_t const k = need->fixed[VI_HASHES], bits = need->fixed[VI_COUNTER_BITS];
     uint64_t const mask = need->fixed[VI_INCREMENTS];
-    if (need->fpr <= 0 && !is_fixed(need, VI_COUNTERS)) return false;
+    if (need->fpr <= 0 && !need_is_fixed(need, VI_COUNTERS)) return false;
     if (k != NEED_FREE && (k < 1 || k > VI_MAX_HASHES)) return false;
     if (bits != NEED_FREE && (bits < VI_MIN_BITS || bits > VI_MAX_BITS)) return false;
     return mask == NEED_FREE || increments_are_possible(mask);
@@ -225,7 +222,7 @@ bool tamis_vi_choose(const tamis_need *need, uint64_t *ret_geometry) {
                          .count_to = min_u64(need->count_to, VI_MAX_COUNT),
                          .bits = INFINITY,
                          .rate = INFINITY };
-    if (!is_possible(need)) return false;
+    if (!vi_need_is_possible(need)) return false;
     try_layouts(&search);
     if (search.bits == INFINITY && search.count_to != 0) {
         search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
