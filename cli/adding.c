@@ -55,57 +55,57 @@ typedef struct adding {
 } adding;
 
 /* Work: add the keys of a block. If one is refused, it is the last line that counts as read. */
-static void add_block(job *it, void *context) {
+static void add_block(job *block, void *context) {
     const adding *const now = context;
     tamis_key           keys[LINES_BATCH];
     size_t              n, added;
-    while (it->status == TAMIS_OK && (n = job_cut(it, keys)) != 0) {
-        it->status = tamis_add_batch(now->set, keys, n, &added);
-        it->sums[0] += added;
-        if (it->status != TAMIS_OK) it->lines -= n - added - 1;
+    while (block->status == TAMIS_OK && (n = job_cut(block, keys)) != 0) {
+        block->status = tamis_add_batch(now->set, keys, n, &added);
+        block->sums[0] += added;
+        if (block->status != TAMIS_OK) block->lines -= n - added - 1;
     }
 }
 
 /* Work: the same in a shared set, where each thread has its own lines of the table. */
-static void add_parted(job *it, void *context) {
+static void add_parted(job *block, void *context) {
     const adding *const now = context;
-    job_hash(it, now->hasher);
-    if (!it->lacks_room) parting_add(now->ranges, it);
+    job_hash(block, now->hasher);
+    if (!block->lacks_room) parting_add(now->ranges, block);
 }
 
 /* The same by one thread, as often as the lines say. */
-static void add_counted(job *it, void *context) {
+static void add_counted(job *block, void *context) {
     const adding *const now = context;
     tamis_key           keys[LINES_BATCH];
     size_t              n;
-    while (it->status == TAMIS_OK && (n = job_cut(it, keys)) != 0) {
-        uint64_t const before = now->input->keys + it->lines - n;
-        for (size_t i = 0; i < n && it->status == TAMIS_OK; i++) {
+    while (block->status == TAMIS_OK && (n = job_cut(block, keys)) != 0) {
+        uint64_t const before = now->input->keys + block->lines - n;
+        for (size_t i = 0; i < n && block->status == TAMIS_OK; i++) {
             uint64_t const copies = counted_split(&keys[i], before + i + 1);
-            it->status = tamis_add_copies(now->set, keys[i].data, keys[i].bytes, copies);
-            if (it->status == TAMIS_OK) it->sums[0] += copies;
-            if (it->status != TAMIS_OK) it->lines -= n - i - 1;
+            block->status = tamis_add_copies(now->set, keys[i].data, keys[i].bytes, copies);
+            if (block->status == TAMIS_OK) block->sums[0] += copies;
+            if (block->status != TAMIS_OK) block->lines -= n - i - 1;
         }
     }
 }
 
-static bool count_added(job *it, void *context) {
+static bool count_added(job *block, void *context) {
     adding *const now = context;
-    now->copies += it->sums[0];
-    now->status = it->status;
-    return it->status == TAMIS_OK;
+    now->copies += block->sums[0];
+    now->status = block->status;
+    return block->status == TAMIS_OK;
 }
 
-static void hash_block(job *it, void *context) {
-    job_hash(it, ((const adding *)context)->hasher);
+static void hash_block(job *block, void *context) {
+    job_hash(block, ((const adding *)context)->hasher);
 }
 
-static bool add_hashes(job *it, void *context) {
+static bool add_hashes(job *block, void *context) {
     adding *const now = context;
     size_t        added;
-    now->status = tamis_add_hash_batch(now->set, it->hashes, (size_t)it->lines, &added);
+    now->status = tamis_add_hash_batch(now->set, block->hashes, (size_t)block->lines, &added);
     now->copies += added;
-    if (now->status != TAMIS_OK) now->input->keys -= it->lines - added - 1;
+    if (now->status != TAMIS_OK) now->input->keys -= block->lines - added - 1;
     return now->status == TAMIS_OK;
 }
 

@@ -113,42 +113,43 @@ typedef struct removing {
     removal_count count;
 } removing;
 
-static void note_removal(job *it, const tamis_removal *some) {
-    it->sums[0] += some->removed;
-    it->sums[1] += some->absent;
-    it->sums[2] += some->saturated;
+static void note_removal(job *block, const tamis_removal *some) {
+    block->sums[0] += some->removed;
+    block->sums[1] += some->absent;
+    block->sums[2] += some->saturated;
 }
 
-static void remove_block(job *it, void *context) {
+static void remove_block(job *block, void *context) {
     const removing *const now = context;
     tamis_key             keys[LINES_BATCH];
     tamis_removal         some;
     size_t                n;
-    while (it->status == TAMIS_OK && (n = job_cut(it, keys)) != 0) {
-        it->status = tamis_remove_batch(now->set, keys, n, NULL, &some);
-        if (it->status == TAMIS_OK) note_removal(it, &some);
+    while (block->status == TAMIS_OK && (n = job_cut(block, keys)) != 0) {
+        block->status = tamis_remove_batch(now->set, keys, n, NULL, &some);
+        if (block->status == TAMIS_OK) note_removal(block, &some);
     }
 }
 
-static bool count_removed(job *it, void *context) {
+static bool count_removed(job *block, void *context) {
     removing *const now = context;
-    if (it->status != TAMIS_OK) die("cannot remove: %s", tamis_status_text(it->status));
-    now->count.removed += it->sums[0];
-    now->count.absent += it->sums[1];
-    now->count.saturated += it->sums[2];
+    if (block->status != TAMIS_OK) die("cannot remove: %s", tamis_status_text(block->status));
+    now->count.removed += block->sums[0];
+    now->count.absent += block->sums[1];
+    now->count.saturated += block->sums[2];
     return true;
 }
 
-static void hash_block(job *it, void *context) {
-    job_hash(it, ((const removing *)context)->hasher);
+static void hash_block(job *block, void *context) {
+    job_hash(block, ((const removing *)context)->hasher);
 }
 
-static bool remove_hashes(job *it, void *context) {
+static bool remove_hashes(job *block, void *context) {
     removing *const now = context;
     tamis_removal   some = { 0, 0, 0 };
-    it->status = tamis_remove_hash_batch(now->set, it->hashes, (size_t)it->lines, NULL, &some);
-    note_removal(it, &some);
-    return count_removed(it, now);
+    block->status =
+        tamis_remove_hash_batch(now->set, block->hashes, (size_t)block->lines, NULL, &some);
+    note_removal(block, &some);
+    return count_removed(block, now);
 }
 
 static removal_count remove_lines(set_in_work from, lines *input, unsigned threads) {

@@ -35,23 +35,23 @@ typedef struct sampling {
     const lines *input;
 } sampling;
 
-static void hash_block(job *it, void *context) {
-    job_hash(it, ((const sampling *)context)->hasher);
+static void hash_block(job *block, void *context) {
+    job_hash(block, ((const sampling *)context)->hasher);
 }
 
-static bool sample_block(job *it, void *context) {
+static bool sample_block(job *block, void *context) {
     const sampling *const now = context;
-    for (size_t i = 0; i < it->lines; i++) sample_add(now->sample, it->hashes[i], 1);
+    for (size_t i = 0; i < block->lines; i++) sample_add(now->sample, block->hashes[i], 1);
     return true;
 }
 
 /* The same for lines of keys and numbers. */
-static void sample_counted(job *it, void *context) {
+static void sample_counted(job *block, void *context) {
     const sampling *const now = context;
     tamis_key             keys[LINES_BATCH];
     size_t                n;
-    while ((n = job_cut(it, keys)) != 0) {
-        uint64_t const before = now->input->keys + it->lines - n;
+    while ((n = job_cut(block, keys)) != 0) {
+        uint64_t const before = now->input->keys + block->lines - n;
         for (size_t i = 0; i < n; i++) {
             uint64_t const copies = counted_split(&keys[i], before + i + 1);
             uint64_t const hash = tamis_hash_key(now->hasher, keys[i].data, keys[i].bytes);

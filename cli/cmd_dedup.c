@@ -109,26 +109,26 @@ static void dedup_some(dedup_task *now, const some_lines *some) {
         print_chosen(some->keys, is_new, some->n, now->wanted);
 }
 
-static void hash_block(job *it, void *context) {
-    job_hash(it, ((const dedup_task *)context)->hasher);
+static void hash_block(job *block, void *context) {
+    job_hash(block, ((const dedup_task *)context)->hasher);
 }
 
 /* Whether a line is new depends on all lines before it. So it is decided here, in their order; only
  * cutting and hashing is the work of many threads. */
-static bool dedup_hashed(job *it, void *context) {
-    for (size_t at = 0; at < it->lines; at += LINES_BATCH) {
-        size_t const left = (size_t)it->lines - at;
-        dedup_some(context, &(some_lines){ it->keys + at, it->hashes + at,
+static bool dedup_hashed(job *block, void *context) {
+    for (size_t at = 0; at < block->lines; at += LINES_BATCH) {
+        size_t const left = (size_t)block->lines - at;
+        dedup_some(context, &(some_lines){ block->keys + at, block->hashes + at,
                                            left < LINES_BATCH ? left : LINES_BATCH });
     }
     return true;
 }
 
 /* The same by one thread, which need not store the hashes. */
-static void dedup_block(job *it, void *context) {
+static void dedup_block(job *block, void *context) {
     tamis_key keys[LINES_BATCH];
     size_t    n;
-    while ((n = job_cut(it, keys)) != 0) dedup_some(context, &(some_lines){ keys, NULL, n });
+    while ((n = job_cut(block, keys)) != 0) dedup_some(context, &(some_lines){ keys, NULL, n });
 }
 
 /* Returns how many lines were read. */

@@ -50,30 +50,30 @@ static char *keep_chosen(const tamis_key *keys, const bool *answers, size_t n, b
 }
 
 /* Work: look up the lines of a block, and keep those that have to be printed. */
-static void ask_block(job *it, void *context) {
+static void ask_block(job *block, void *context) {
     const question *const asked = context;
-    char *const           begin = it->text.buffer + it->text.begin;
+    char *const           begin = block->text.buffer + block->text.begin;
     char                 *to = begin;
     tamis_key             keys[LINES_BATCH];
     bool                  answers[LINES_BATCH];
     size_t                n;
-    while ((n = job_cut(it, keys)) != 0) {
+    while ((n = job_cut(block, keys)) != 0) {
         size_t const found =
             tamis_has_batch(asked->file->set, keys, n, asked->is_printed ? answers : NULL);
-        it->sums[0] += asked->wanted ? found : n - found;
+        block->sums[0] += asked->wanted ? found : n - found;
         if (asked->is_printed) to = keep_chosen(keys, answers, n, asked->wanted, to);
-        if (asked->is_one_enough && it->sums[0] != 0) break;
+        if (asked->is_one_enough && block->sums[0] != 0) break;
     }
-    it->output = begin;
-    it->n_output = (size_t)(to - begin);
+    block->output = begin;
+    block->n_output = (size_t)(to - begin);
 }
 
 /* The file is checked before the answers are printed, so that none from an overwritten file is. */
-static bool print_block(job *it, void *context) {
+static bool print_block(job *block, void *context) {
     question *const asked = context;
     setfile_check(asked->file);
-    asked->chosen += it->sums[0];
-    if (it->n_output != 0) output_bytes(it->output, it->n_output);
+    asked->chosen += block->sums[0];
+    if (block->n_output != 0) output_bytes(block->output, block->n_output);
     return !asked->is_one_enough || asked->chosen == 0;
 }
 

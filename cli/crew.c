@@ -37,37 +37,37 @@ unsigned crew_processors(void) {
 
 /* ------------------------------------------------------------------ jobs */
 
-size_t job_cut(job *it, tamis_key *ret_keys) {
-    uint64_t const left = it->most - it->lines;
-    size_t         n = left != 0 ? text_cut(&it->text, ret_keys) : 0;
+size_t job_cut(job *block, tamis_key *ret_keys) {
+    uint64_t const left = block->most - block->lines;
+    size_t         n = left != 0 ? text_cut(&block->text, ret_keys) : 0;
     if (n > left) n = (size_t)left;
-    it->lines += n;
+    block->lines += n;
     return n;
 }
 
 /* Make room for the keys of one more batch. False: there is no memory. */
-static bool job_make_room(job *it) {
-    if (it->room >= it->lines + LINES_BATCH) return true;
-    size_t const     room = 2 * it->room + LINES_BATCH;
-    tamis_key *const keys = realloc(it->keys, room * sizeof keys[0]);
-    if (keys != NULL) it->keys = keys;
-    uint64_t *const hashes = realloc(it->hashes, room * sizeof hashes[0]);
-    if (hashes != NULL) it->hashes = hashes;
-    uint64_t *const parted = realloc(it->parted, room * sizeof parted[0]);
-    if (parted != NULL) it->parted = parted;
+static bool job_make_room(job *block) {
+    if (block->room >= block->lines + LINES_BATCH) return true;
+    size_t const     room = 2 * block->room + LINES_BATCH;
+    tamis_key *const keys = realloc(block->keys, room * sizeof keys[0]);
+    if (keys != NULL) block->keys = keys;
+    uint64_t *const hashes = realloc(block->hashes, room * sizeof hashes[0]);
+    if (hashes != NULL) block->hashes = hashes;
+    uint64_t *const parted = realloc(block->parted, room * sizeof parted[0]);
+    if (parted != NULL) block->parted = parted;
     if (keys == NULL || hashes == NULL || parted == NULL) return false;
-    it->room = room;
+    block->room = room;
     return true;
 }
 
-void job_hash(job *it, const tamis_set *hasher) {
+void job_hash(job *block, const tamis_set *hasher) {
     size_t n;
     do {
-        it->lacks_room = !job_make_room(it);
-        if (it->lacks_room) return; /* workers print nothing: the main thread does */
-        tamis_key *const keys = it->keys + it->lines;
-        uint64_t *const  hashes = it->hashes + it->lines;
-        n = job_cut(it, keys);
+        block->lacks_room = !job_make_room(block);
+        if (block->lacks_room) return; /* workers print nothing: the main thread does */
+        tamis_key *const keys = block->keys + block->lines;
+        uint64_t *const  hashes = block->hashes + block->lines;
+        n = job_cut(block, keys);
         for (size_t i = 0; i < n; i++) {
             hashes[i] = tamis_hash_key(hasher, keys[i].data, keys[i].bytes);
         }
@@ -75,13 +75,13 @@ void job_hash(job *it, const tamis_set *hasher) {
 }
 
 /* The room for keys and hashes stays. */
-static void job_begin(job *it, const lines *input) {
-    it->most = input->limit != LINES_ALL ? input->limit - input->keys : LINES_ALL;
-    it->lines = it->sums[0] = it->sums[1] = it->sums[2] = 0;
-    it->output = NULL;
-    it->n_output = 0;
-    it->status = TAMIS_OK;
-    it->lacks_room = it->is_done = false;
+static void job_begin(job *block, const lines *input) {
+    block->most = input->limit != LINES_ALL ? input->limit - input->keys : LINES_ALL;
+    block->lines = block->sums[0] = block->sums[1] = block->sums[2] = 0;
+    block->output = NULL;
+    block->n_output = 0;
+    block->status = TAMIS_OK;
+    block->lacks_room = block->is_done = false;
 }
 
 static job *job_at(const crew *all, uint64_t number) {
@@ -104,11 +104,11 @@ static job *worker_take(crew *all) {
 
 static void *worker_run(void *context) {
     crew *const all = context;
-    job        *it;
-    while ((it = worker_take(all)) != NULL) {
-        all->task->work(it, all->task->context);
+    job        *block;
+    while ((block = worker_take(all)) != NULL) {
+        all->task->work(block, all->task->context);
         (void)pthread_mutex_lock(&all->lock);
-        it->is_done = true;
+        block->is_done = true;
         (void)pthread_cond_signal(&all->has_result);
         (void)pthread_mutex_unlock(&all->lock);
     }
@@ -135,23 +135,23 @@ static uint64_t in_flight(const crew *all) {
     return all->handed - all->finished;
 }
 
-static void finish_job(crew *all, job *it) {
-    if (it->lacks_room) die("not enough memory for the hashes of lines; try --threads 1");
-    lines_count(all->input, it->lines);
+static void finish_job(crew *all, job *block) {
+    if (block->lacks_room) die("not enough memory for the hashes of lines; try --threads 1");
+    lines_count(all->input, block->lines);
     if (all->task->finish == NULL) return;
-    if (!all->task->finish(it, all->task->context)) all->is_stopped = true;
+    if (!all->task->finish(block, all->task->context)) all->is_stopped = true;
 }
 
 /* Finish the oldest job, if it is done, or wait until it is. Returns whether it was finished. */
 static bool finish_oldest(crew *all, bool may_wait) {
-    job *const it = job_at(all, all->finished);
+    job *const block = job_at(all, all->finished);
     (void)pthread_mutex_lock(&all->lock);
-    while (!it->is_done && may_wait) (void)pthread_cond_wait(&all->has_result, &all->lock);
-    bool const is_done = it->is_done;
+    while (!block->is_done && may_wait) (void)pthread_cond_wait(&all->has_result, &all->lock);
+    bool const is_done = block->is_done;
     (void)pthread_mutex_unlock(&all->lock);
     if (!is_done) return false;
     all->finished++;
-    finish_job(all, it);
+    finish_job(all, block);
     return true;
 }
 
@@ -164,21 +164,21 @@ static settled settle_oldest(void *context) {
     return all->is_stopped ? SETTLED_ENOUGH : SETTLED_ONE;
 }
 
-static void do_it_here(crew *all, job *it) {
-    all->task->work(it, all->task->context);
-    finish_job(all, it);
+static void do_it_here(crew *all, job *block) {
+    all->task->work(block, all->task->context);
+    finish_job(all, block);
 }
 
 /* More workers are started only while there is work for them. If the system has no more threads to
  * give, those that there are do it. */
-static void hand_out(crew *all, job *it) {
-    bool const is_end = all->input->descriptor < 0 || text_is_small(&it->text);
+static void hand_out(crew *all, job *block) {
+    bool const is_end = all->input->descriptor < 0 || text_is_small(&block->text);
     bool const is_only_one = in_flight(all) == 0 && is_end && !lines_are_ready(all->input);
     if (!is_only_one && all->n_workers < all->most_workers && in_flight(all) >= all->n_workers) {
         if (!worker_start(all)) all->most_workers = all->n_workers;
     }
     if (is_only_one || all->n_workers == 0) {
-        do_it_here(all, it);
+        do_it_here(all, block);
         return;
     }
     (void)pthread_mutex_lock(&all->lock);
@@ -191,10 +191,10 @@ static void run_all(crew *all) {
     while (!all->is_stopped && all->input->keys < all->input->limit) {
         if (in_flight(all) == all->n_jobs) (void)finish_oldest(all, true);
         while (in_flight(all) != 0 && !all->is_stopped && finish_oldest(all, false)) continue;
-        job *const it = job_at(all, all->handed);
-        if (all->is_stopped || !lines_next_block(all->input, &it->text)) break;
-        job_begin(it, all->input);
-        hand_out(all, it);
+        job *const block = job_at(all, all->handed);
+        if (all->is_stopped || !lines_next_block(all->input, &block->text)) break;
+        job_begin(block, all->input);
+        hand_out(all, block);
     }
     while (settle_oldest(all) == SETTLED_ONE) continue;
 }

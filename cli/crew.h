@@ -42,17 +42,17 @@ typedef struct job {
 } job;
 
 /* Get the next keys of a job, at most LINES_BATCH, counted in `lines`; 0 at its end. */
-size_t job_cut(job *it, tamis_key *ret_keys);
+size_t job_cut(job *block, tamis_key *ret_keys);
 
 /* Work: keep the keys of all lines, and the hashes that this set has for them. */
-void job_hash(job *it, const tamis_set *hasher);
+void job_hash(job *block, const tamis_set *hasher);
 
 /* What is done to each block. */
 typedef struct crew_task {
     /* In any thread, while others do the same with other jobs. */
-    void (*work)(job *it, void *context);
+    void (*work)(job *block, void *context);
     /* In the main thread, in the order of the input; or NULL. False: no more input is needed. */
-    bool (*finish)(job *it, void *context);
+    bool (*finish)(job *block, void *context);
     void *context;
 } crew_task;
 

@@ -72,32 +72,32 @@ static unsigned lock_any(parting *all, uint64_t wanted, unsigned begin) {
     return last;
 }
 
-static void add_in_order(parting *all, job *it) {
+static void add_in_order(parting *all, job *block) {
     size_t added;
-    it->status = tamis_add_hash_batch(all->set, it->hashes, (size_t)it->lines, &added);
-    it->sums[0] = added;
+    block->status = tamis_add_hash_batch(all->set, block->hashes, (size_t)block->lines, &added);
+    block->sums[0] = added;
 }
 
-static void add_by_range(parting *all, job *it) {
+static void add_by_range(parting *all, job *block) {
     unsigned const ranges = 1u << all->bits;
     size_t         begin[(1 << MOST_BITS) + 1], added;
-    part(all->bits, it->hashes, (size_t)it->lines, it->parted, begin);
+    part(all->bits, block->hashes, (size_t)block->lines, block->parted, begin);
     uint64_t wanted = ranges == 64 ? UINT64_MAX : (UINT64_C(1) << ranges) - 1;
-    while (wanted != 0 && it->status == TAMIS_OK) {
-        unsigned const range = lock_any(all, wanted, (unsigned)it->hashes[0] % ranges);
+    while (wanted != 0 && block->status == TAMIS_OK) {
+        unsigned const range = lock_any(all, wanted, (unsigned)block->hashes[0] % ranges);
         size_t const   n = begin[range + 1] - begin[range];
-        it->status = tamis_add_hash_batch(all->set, it->parted + begin[range], n, &added);
+        block->status = tamis_add_hash_batch(all->set, block->parted + begin[range], n, &added);
         (void)pthread_mutex_unlock(&all->ranges[range]);
-        it->sums[0] += added;
+        block->sums[0] += added;
         wanted &= ~(UINT64_C(1) << range);
     }
 }
 
-void parting_add(parting *all, job *it) {
-    if (it->lines == 0) return;
-    if (is_small(all, it->lines))
-        add_in_order(all, it);
+void parting_add(parting *all, job *block) {
+    if (block->lines == 0) return;
+    if (is_small(all, block->lines))
+        add_in_order(all, block);
     else
-        add_by_range(all, it);
-    if (it->status != TAMIS_OK) it->lines = it->sums[0] + 1;
+        add_by_range(all, block);
+    if (block->status != TAMIS_OK) block->lines = block->sums[0] + 1;
 }

@@ -28,6 +28,6 @@ void     parting_free(parting *all);
 
 /* Add the hashes of a job (job_hash) to the set. If one is refused, the status of the job says so,
  * and `lines` counts those that were added and one more. sums[0]: how many were added. */
-void parting_add(parting *all, job *it);
+void parting_add(parting *all, job *block);
 
 #endif

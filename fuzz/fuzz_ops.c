@@ -65,21 +65,21 @@ static void check(const machine *m) {
     must(tamis_validate(m->set, NULL));
 }
 
-static void step(machine *m, uint8_t what, uint8_t key) {
+static void step(machine *m, uint8_t action, uint8_t key) {
     bool const can_remove = (m->abilities & TAMIS_CAN_REMOVE) != 0;
-    if (what < 120) {
+    if (action < 120) {
         tamis_status const status = tamis_add_id(m->set, key);
         must(status == TAMIS_OK || status == TAMIS_ERR_FULL);
         m->truth[key] += status == TAMIS_OK;
-    } else if (what < 240 && can_remove && m->truth[key] != 0) {
+    } else if (action < 240 && can_remove && m->truth[key] != 0) {
         tamis_status const status = tamis_remove_id(m->set, key); /* a saturated key stays */
         must(status == TAMIS_OK || (status == TAMIS_ERR_SATURATED && tamis_has_id(m->set, key)));
         m->truth[key]--;
-    } else if (what >= 254) {
+    } else if (action >= 254) {
         reopen(m);
-    } else if (what == 253 && m->truth[key] < 1000000) {
+    } else if (action == 253 && m->truth[key] < 1000000) {
         merge_with_copy(m);
-    } else if (what == 252) {
+    } else if (action == 252) {
         merge_and_subtract(m, key);
     } else {
         must(m->truth[key] == 0 || tamis_has_id(m->set, key));

@@ -54,10 +54,10 @@ static void check(const machine *m) {
 }
 
 /* Kinds with shared cells trust the caller, so only calls that keep the rules are made. */
-static void act(machine *m, uint8_t what, uint64_t key, uint32_t value) {
+static void act(machine *m, uint8_t action, uint64_t key, uint32_t value) {
     truth *const t = &m->keys[key];
     bool const   is_there = is_sure(m, t);
-    switch (what % 6) {
+    switch (action % 6) {
     case 0:
         if (m->is_shared && t->is_there) break;
         if (tamis_states_put_id(m->states, key, value) == TAMIS_OK)

@@ -23,15 +23,15 @@ double bench_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-void bench_stop_if(tamis_status status, const tamis_problem *problem, const char *what) {
+void bench_stop_if(tamis_status status, const tamis_problem *problem, const char *attempt) {
     if (status == TAMIS_OK) return;
-    (void)printf("%s: %s: %s\n", what, tamis_status_text(status), problem->text);
+    (void)printf("%s: %s: %s\n", attempt, tamis_status_text(status), problem->text);
     exit(1);
 }
 
-void bench_must(tamis_status status, const char *what) {
+void bench_must(tamis_status status, const char *attempt) {
     tamis_problem const none = { .text = "" };
-    bench_stop_if(status, &none, what);
+    bench_stop_if(status, &none, attempt);
 }
 
 tamis_spec bench_spec(uint64_t capacity, double fpr, unsigned abilities, const char *kind) {
@@ -91,7 +91,7 @@ tamis_gpu_keys bench_keys(device_address at, uint64_t n) {
 }
 
 int main(int argc, char **argv) {
-    const char *const  what = argc > 1 ? argv[1] : "all";
+    const char *const  mode = argc > 1 ? argv[1] : "all";
     uint64_t const     largest = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000;
     uint64_t const     smallest = argc > 3 ? strtoull(argv[3], NULL, 10) : 100000;
     tamis_problem      problem = { .text = "" };
@@ -110,8 +110,8 @@ int main(int argc, char **argv) {
         facts.capability % 10, facts.driver_version / 1000, facts.driver_version % 1000 / 10,
         bench_seconds() - began);
     (void)fflush(stdout);
-    if (strcmp(what, "speed") != 0) bench_check(largest);
-    if (strcmp(what, "check") != 0) bench_speed(smallest, largest);
+    if (strcmp(mode, "speed") != 0) bench_check(largest);
+    if (strcmp(mode, "check") != 0) bench_speed(smallest, largest);
     (void)printf("%u failed\n", bench_failures);
     tamis_gpu_close(bench_gpu);
     return bench_failures != 0;

@@ -11,8 +11,8 @@ extern unsigned   bench_failures;
 double bench_seconds(void);
 
 /* End the program with a sentence, unless the status is TAMIS_OK. */
-void bench_stop_if(tamis_status status, const tamis_problem *problem, const char *what);
-void bench_must(tamis_status status, const char *what);
+void bench_stop_if(tamis_status status, const tamis_problem *problem, const char *attempt);
+void bench_must(tamis_status status, const char *attempt);
 
 /* A spec with a fixed seed. */
 tamis_spec bench_spec(uint64_t capacity, double fpr, unsigned abilities, const char *kind);

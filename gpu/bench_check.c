@@ -21,7 +21,7 @@ static uint8_t *file_of(const tamis_set *set, uint64_t bytes) {
     return file;
 }
 
-static void compare_files(const char *what, const tamis_set *here, const tamis_gpu_set *there,
+static void compare_files(const char *title, const tamis_set *here, const tamis_gpu_set *there,
                           bool is_bloom) {
     tamis_set    *down;
     tamis_problem problem = { .text = "" };
@@ -31,7 +31,7 @@ static void compare_files(const char *what, const tamis_set *here, const tamis_g
     uint8_t *const a = file_of(here, bytes), *const b = file_of(down, bytes);
     uint64_t different = 0;
     for (uint64_t i = from; i < to; i++) different += a[i] != b[i];
-    (void)printf("  %-34s %12llu bytes compared, %llu differ\n", what,
+    (void)printf("  %-34s %12llu bytes compared, %llu differ\n", title,
                  (unsigned long long)(to - from), (unsigned long long)different);
     bench_failures += different != 0;
     free(a);
@@ -77,7 +77,7 @@ static void compare_answers(const tamis_set *here, const tamis_gpu_set *there, c
 }
 
 /* Add n ids, remove a tenth of them, and compare after each. */
-static void check_set(const char *what, tamis_spec spec, uint64_t n) {
+static void check_set(const char *title, tamis_spec spec, uint64_t n) {
     tamis_set     *here;
     tamis_gpu_set *there;
     tamis_problem  problem = { .text = "" };
@@ -93,7 +93,7 @@ static void check_set(const char *what, tamis_spec spec, uint64_t n) {
     bench_stop_if(tamis_gpu_add(there, &keys, &problem), &problem, "add");
     double const added = bench_seconds();
     bench_must(tamis_add_id_batch(here, ids, n, NULL), "add on the CPU");
-    (void)printf("  %-34s %12llu keys added in %.3f s there, %.1f s here\n", what,
+    (void)printf("  %-34s %12llu keys added in %.3f s there, %.1f s here\n", title,
                  (unsigned long long)n, added - began, bench_seconds() - added);
     compare_files("", here, there, is_bloom);
     if ((set_abilities(there) & TAMIS_CAN_REMOVE) != 0) {

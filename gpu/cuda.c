@@ -90,11 +90,11 @@ struct gpu_device {
 };
 
 /* Keep the driver's words for a failure. */
-static tamis_status check(gpu_device *device, cu_result result, const char *what) {
+static tamis_status check(gpu_device *device, cu_result result, const char *call) {
     const char *text = NULL;
     if (result == 0) return TAMIS_OK;
     if (device->cu.error_string(result, &text) != 0 || text == NULL) text = "unknown error";
-    (void)snprintf(device->why, sizeof device->why, "%s failed: %s (error %d of the driver)", what,
+    (void)snprintf(device->why, sizeof device->why, "%s failed: %s (error %d of the driver)", call,
                    text, result);
     return result == CU_OUT_OF_MEMORY ? TAMIS_ERR_MEMORY : TAMIS_ERR_IO;
 }

@@ -8,8 +8,8 @@
 
 #include "core/base.h"
 
-TAMIS_INLINE uint64_t sip_rotate(uint64_t x, unsigned by) {
-    return x << by | x >> (64 - by);
+TAMIS_INLINE uint64_t sip_rotate(uint64_t x, unsigned bits) {
+    return x << bits | x >> (64 - bits);
 }
 
 TAMIS_INLINE void sip_round(uint64_t v[4]) {

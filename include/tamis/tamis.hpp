@@ -1045,9 +1045,9 @@ template <class Value = std::uint32_t> class states {
         static tamis_step step(void *context, std::size_t i, tamis::status code,
                                std::uint32_t value, std::uint32_t *ret_to) noexcept {
             auto *const    self = static_cast<stepping *>(context);
-            decision const what = (*self->decide)(self->first + i, answer<Value>(code, value));
-            *ret_to = what.to;
-            return what.step;
+            decision const made = (*self->decide)(self->first + i, answer<Value>(code, value));
+            *ret_to = made.to;
+            return made.step;
         }
     };
 

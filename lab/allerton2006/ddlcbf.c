@@ -38,7 +38,7 @@ static void record_lost(lab_run *run, const char *name, const ddlcbf_outcome *ou
     double lost = 0;
     for (uint64_t i = 0; i < trials_of(run); i++) lost += outcomes[i].lost;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", name),
-                                .what = "keys lost after 2^20 steps",
+                                .label = "keys lost after 2^20 steps",
                                 .measured = { .value = lost, .trials = trials_of(run) },
                                 .rule = LAB_EQUAL,
                                 .reason = "a law: never a false negative" });
@@ -55,7 +55,7 @@ static void record_peak(lab_run *run, const ddlcbf_peaks *law, unsigned most,
     double const exact = ddlcbf_peak_share(law, most), all = DLCBF_ALL_BUCKETS * (double)share.n;
     double const sigma = exact < 0.01 ? sqrt(exact / all) : 0; /* few: Poisson */
     lab_record(run, &(lab_row){ .name = lab_text(run, "peak.%u", most),
-                                .what = lab_text(run, "share of buckets that had up to %u", most),
+                                .label = lab_text(run, "share of buckets that had up to %u", most),
                                 .exact = exact,
                                 .measured = lab_sample_mean(&share, sigma),
                                 LAB_WITHIN_4_SIGMA });
@@ -82,7 +82,7 @@ static void record_one(lab_run *run, const ddlcbf_peaks *law, const ddlcbf_outco
                       measured.sigma_trials);
     lab_record(run,
                &(lab_row){ .name = "one",
-                           .what = "one length, semi-sorted: 17 bits, or 15",
+                           .label = "one length, semi-sorted: 17 bits, or 15",
                            .published = "0.0004729",
                            .published_sigma = printed_sigma(exact),
                            .exact = exact,
@@ -121,7 +121,7 @@ static void record_time(lab_run *run) {
                                     DLCBF_PAPER_KEYS / DLCBF_PAPER_RANGE });
     }
     lab_record(run, &(lab_row){ .name = "one.filled",
-                                .what = "the same, before the steps",
+                                .label = "the same, before the steps",
                                 .exact = filled,
                                 .rule = LAB_EQUAL,
                                 .reason = "fluid limit",
@@ -137,7 +137,7 @@ static void record_free(lab_run *run) {
     ddlcbf_filled(false, &law);
     ddlcbf_churn((double)DLCBF_PAPER_STEPS, &law);
     lab_record(run, &(lab_row){ .name = "one.free",
-                                .what = "one length, keys of one (b, r) anywhere",
+                                .label = "one length, keys of one (b, r) anywhere",
                                 .exact = ddlcbf_rate(&law, lengths),
                                 .rule = LAB_EQUAL,
                                 .reason = "fluid limit",
@@ -152,7 +152,7 @@ static void record_two(lab_run *run, const ddlcbf_outcome *outcomes) {
     double const     sigma = lab_sample_deviation(&rate) / sqrt((double)rate.n);
     lab_record(
         run, &(lab_row){ .name = "two",
-                         .what = "two lengths, not sorted",
+                         .label = "two lengths, not sorted",
                          .published = "0.0003111",
                          .published_sigma = hypot(printed_sigma(rate.mean), sigma),
                          .exact = rate.mean,
@@ -166,7 +166,7 @@ static void record_two(lab_run *run, const ddlcbf_outcome *outcomes) {
 static void record_fixed(lab_run *run) {
     double const exact = -expm1(DLCBF_PAPER_KEYS * log1p(-1 / DLCBF_PAPER_RANGE));
     lab_record(run, &(lab_row){ .name = "fixed",
-                                .what = "dlCBF, 14 bits",
+                                .label = "dlCBF, 14 bits",
                                 .published = "0.0014593",
                                 .published_sigma = printed_sigma(exact),
                                 .exact = exact,

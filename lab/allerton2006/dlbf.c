@@ -6,10 +6,10 @@
 
 /* ------------------------------------------------------------------ codes */
 
-static void record_codes(lab_run *run, const char *name, const char *what, const char *published,
+static void record_codes(lab_run *run, const char *name, const char *label, const char *published,
                          double exact, const char *flaw, const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = published,
                                 .exact = exact,
                                 .rule = LAB_EQUAL,
@@ -65,10 +65,10 @@ void dlbf_codes_run(lab_run *run) {
 
 /* ------------------------------------------------------------------ beside Bloom filters */
 
-static void record_beside(lab_run *run, const char *name, const char *what, const char *place,
+static void record_beside(lab_run *run, const char *name, const char *label, const char *place,
                           const char *published, double exact, const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = place,
                                 .published = published,
                                 .exact = exact,

@@ -21,7 +21,7 @@
 
 /* The same buckets and keys, divided among any number of subtables. */
 typedef struct dlbf_subject {
-    const char          *name, *what;
+    const char          *name, *label;
     const bucket_layout *layout;
     double               load;
     unsigned             buckets; /* of all subtables */
@@ -61,7 +61,7 @@ static void record_tables(lab_run *run, const dlbf_subject *subject, unsigned ta
     lab_sample const       own = dlbf_kind_own_rate(run, name, &config, n);
     lab_record(run,
                &(lab_row){ .name = name,
-                           .what = lab_text(run, "%s: rate, %u subtables", subject->what, tables),
+                           .label = lab_text(run, "%s: rate, %u subtables", subject->label, tables),
                            .place = II_B,
                            .exact = rate_with(subject, tables),
                            .measured = lab_sample_mean(&own, 0),
@@ -73,7 +73,7 @@ static void record_best(lab_run *run, const dlbf_subject *subject) {
     double const two = rate_with(subject, 2) / rate_with(subject, 3) - 1;
     bool const   is_grouped = subject->group != 1;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.best", subject->name),
-                                .what = lab_text(run, "%s: best subtable count", subject->what),
+                                .label = lab_text(run, "%s: best subtable count", subject->label),
                                 .place = II_B,
                                 .published = is_grouped ? NULL : "3",
                                 .exact = best_tables(subject),
@@ -111,7 +111,7 @@ static double best_bloom_rate(double bits) {
 #define EVEN_BUCKETS 4096 /* of each subtable */
 
 typedef struct even_row {
-    const char          *name, *what, *published, *remark;
+    const char          *name, *label, *published, *remark;
     const bucket_layout *layout;
     unsigned             group;
     dlbf_sharing         sharing;
@@ -170,7 +170,7 @@ static void record_even(lab_run *run, const even_row *row) {
     double const load = even_load(row);
     bool const   is_measured = row->sharing != DLBF_EQUAL && sets_have("dlbf");
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = row->what,
+                                .label = row->label,
                                 .place = II_B,
                                 .published = row->published,
                                 .exact = bits_at(row, load),
@@ -236,7 +236,7 @@ static void record_group(lab_run *run, const group_row *row) {
     group_sums const exact = sums_of(row->loads, lengths), own = sums_of(row->loads, library);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.bits", row->name),
-                           .what = lab_text(run, "loads %s: bits of a fingerprint", row->name),
+                           .label = lab_text(run, "loads %s: bits of a fingerprint", row->name),
                            .place = II_C,
                            .published = row->shortest,
                            .exact = exact.shortest,
@@ -244,7 +244,7 @@ static void record_group(lab_run *run, const group_row *row) {
                            .rule = LAB_EQUAL,
                            .reason = "arithmetic; the measured column is the library's rule" });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.longer", row->name),
-                                .what = "fingerprints with one bit more",
+                                .label = "fingerprints with one bit more",
                                 .place = II_C,
                                 .published = row->longer,
                                 .exact = exact.cells_longer,

@@ -148,7 +148,7 @@ static void record_load(lab_run *run, const dlbf_filling *filling, unsigned load
     lab_measured measured = lab_sample_mean(&sample, exact < 0.01 ? sqrt(exact / all) : 0);
     if (exact * all < 20) measured.trials = 0;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.load.%u", filling->name, load),
-                                .what = lab_text(run, "share of buckets with %u keys", load),
+                                .label = lab_text(run, "share of buckets with %u keys", load),
                                 .place = filling->place,
                                 .published = row->published,
                                 .exact = exact,
@@ -172,7 +172,7 @@ static void record_caption(lab_run *run, const load_row *rows, unsigned n_rows) 
     for (unsigned load = 0; load < n_rows; load++)
         mean += load * strtod(rows[load].published, NULL);
     lab_record(run, &(lab_row){ .name = "128.caption",
-                                .what = "keys per bucket, from the table itself",
+                                .label = "keys per bucket, from the table itself",
                                 .place = fill128.place,
                                 .published = "4",
                                 .exact = mean,
@@ -195,7 +195,7 @@ void dlbf_loads_run(lab_run *run) {
     record_loads(run, &fill64, in64, sizeof in64 / sizeof in64[0]);
     dlbf_law(4, &law);
     lab_record(run, &(lab_row){ .name = "64.overflow",
-                                .what = "share of buckets with more than 6",
+                                .label = "share of buckets with more than 6",
                                 .place = II_A,
                                 .published = "<1e-30",
                                 .exact = tamis_fluid_share(&law, 7),
@@ -208,7 +208,7 @@ void dlbf_loads_run(lab_run *run) {
 /* ------------------------------------------------------------------ rates */
 
 typedef struct rate_row {
-    const char          *name, *what, *place, *published, *flaw, *remark;
+    const char          *name, *label, *place, *published, *flaw, *remark;
     const dlbf_filling  *filling;
     const bucket_layout *layout;
     unsigned             rate; /* RATE_.. */
@@ -226,7 +226,7 @@ static void record_rate(lab_run *run, const rate_row *row, const filling_outcome
     lab_sample     sample = { 0 };
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&sample, outcomes[i].rate[row->rate]);
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = row->what,
+                                .label = row->label,
                                 .place = row->place,
                                 .published = row->published,
                                 .exact = exact_rate(row),
@@ -248,7 +248,7 @@ static void record_asked(lab_run *run, const dlbf_filling *filling, const char *
     double const rate = dlbf_rate(filling->layout, &law);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.asked", filling->name),
-                           .what = "false positives of 100000 queries each",
+                           .label = "false positives of 100000 queries each",
                            .place = II_B,
                            .published = published,
                            .published_sigma = theory_rate_sigma(rate, 0, PAPER_TRIALS, QUERIES),
@@ -266,8 +266,8 @@ static void record_range(lab_run *run, bool is_high, const char *published) {
     extreme const bound = is_high ? theory_highest(QUERIES, rate, PAPER_TRIALS)
                                   : theory_lowest(QUERIES, rate, PAPER_TRIALS);
     lab_record(run, &(lab_row){ .name = is_high ? "64.most" : "64.least",
-                                .what = is_high ? "most hits in one of 1000 trials"
-                                                : "fewest hits in one of 1000 trials",
+                                .label = is_high ? "most hits in one of 1000 trials"
+                                                 : "fewest hits in one of 1000 trials",
                                 .place = II_B,
                                 .published = published,
                                 .published_sigma = bound.deviation,
@@ -281,7 +281,7 @@ static void record_bins(lab_run *run) {
     fluid law;
     dlbf_law(DLBF_PAPER_KEYS / 8192.0, &law);
     lab_record(run, &(lab_row){ .name = "64.bins",
-                                .what = "the same rate, in 8192 bins",
+                                .label = "the same rate, in 8192 bins",
                                 .place = II_B,
                                 .published = "0.00044988",
                                 .exact = dlbf_rate(&dlbf_sorted64, &law),

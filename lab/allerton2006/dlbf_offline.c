@@ -20,7 +20,7 @@
 #define QUICK_TRIALS 20
 
 typedef struct offline {
-    const char          *name, *what, *published;
+    const char          *name, *label, *published;
     unsigned             keys;
     bool                 ties_stay; /* a key stays where it is if the other bucket is no better */
     const bucket_layout *layout;
@@ -85,7 +85,7 @@ static void record_offline(lab_run *run, const offline *config) {
     double const     of_print = theory_rate_sigma(sample.mean, 0, 1000, 100000);
     double const     of_mean = lab_sample_deviation(&sample) / sqrt((double)sample.n);
     lab_record(run, &(lab_row){ .name = config->name,
-                                .what = config->what,
+                                .label = config->label,
                                 .published = config->published,
                                 .published_sigma = hypot(of_print, of_mean),
                                 .exact = sample.mean,

@@ -12,7 +12,7 @@
 #define LONGEST 52   /* bits that a hash of 64 leaves for a fingerprint, beside 2^12 buckets */
 
 typedef struct dlbf_subject {
-    const char          *what;
+    const char          *label;
     const bucket_layout *layout;
     double               load; /* keys per bucket, when full */
 } dlbf_subject;
@@ -78,8 +78,8 @@ static void record_part(lab_run *run, const dlbf_subject *subject, double part) 
     lab_record(
         run,
         &(lab_row){ .name = lab_text(run, "%s.%.2f", subject->layout->name, part),
-                    .what = lab_text(run, "false positives at %.0f%% of the load", 100 * part),
-                    .place = lab_text(run, "Allerton 2006, section II.E: %s", subject->what),
+                    .label = lab_text(run, "false positives at %.0f%% of the load", 100 * part),
+                    .place = lab_text(run, "Allerton 2006, section II.E: %s", subject->label),
                     .exact = library_rate_at(subject, part),
                     .measured = measured,
                     LAB_WITHIN_4_SIGMA,

@@ -39,7 +39,7 @@ static kind_outcome *run_kind(const lab_run *run, const char *stream, lab_trial 
 /* ------------------------------------------------------------------ rows */
 
 typedef struct kind_row {
-    const char *name, *what, *place, *published, *flaw, *remark;
+    const char *name, *label, *place, *published, *flaw, *remark;
     unsigned    printed_trials; /* of the authors, with 100000 queries each */
     double      exact, sigma;   /* sigma: of exact, where it is measured itself */
 } kind_row;
@@ -50,7 +50,7 @@ static void record_own(lab_run *run, const kind_row *row, const kind_outcome *ou
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&own, outcomes[i].own_rate);
     double const sigma = lab_sample_deviation(&own) / sqrt((double)n);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.contents", row->name),
-                                .what = row->what,
+                                .label = row->label,
                                 .place = row->place,
                                 .exact = row->exact,
                                 .measured = lab_sample_mean(&own, hypot(sigma, row->sigma)),
@@ -66,7 +66,7 @@ static void record_asked(lab_run *run, const kind_row *row, const kind_outcome *
     double const printed =
         row->published != NULL ? theory_rate_sigma(row->exact, 0, row->printed_trials, 1e5) : 0;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", row->name),
-                                .what = "false positives among absent keys",
+                                .label = "false positives among absent keys",
                                 .place = row->place,
                                 .published = row->published,
                                 .published_sigma = printed,
@@ -81,7 +81,7 @@ static void record_lost(lab_run *run, const kind_row *row, const kind_outcome *o
     double lost = 0;
     for (uint64_t i = 0; i < n; i++) lost += outcomes[i].lost + outcomes[i].unremoved;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", row->name),
-                                .what = "keys lost, or removals refused",
+                                .label = "keys lost, or removals refused",
                                 .place = row->place,
                                 .measured = { .value = lost, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -186,12 +186,12 @@ void dlbf_kind_run(lab_run *run) {
     };
     static const kind_row rows[] = {
         { .name = "64",
-          .what = "64 bits, 4 and 5 semi-sorted",
+          .label = "64 bits, 4 and 5 semi-sorted",
           .published = "0.00044988",
           .printed_trials = 1000 },
-        { .name = "128", .what = "128 bits, 6 and 7 by two" },
-        { .name = "64.grouped", .what = "64 bits, groups of four buckets", .remark = shared },
-        { .name = "128.grouped", .what = "128 bits, groups of four buckets", .remark = shared },
+        { .name = "128", .label = "128 bits, 6 and 7 by two" },
+        { .name = "64.grouped", .label = "64 bits, groups of four buckets", .remark = shared },
+        { .name = "128.grouped", .label = "128 bits, groups of four buckets", .remark = shared },
     };
     if (!sets_have("dlbf")) return;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -237,8 +237,8 @@ void dlbf_balanced_run(lab_run *run) {
                                                 { 2, 4096, 1, 49152, &dlbf_two128 } };
     /* clang-format off */
     static const kind_row rows[] = {
-        { .name = "64", .what = "64 bits, 32768 keys at once", .published = "0.00023894" },
-        { .name = "128", .what = "128 bits, 49152 keys at once", .published = "0.000004605" },
+        { .name = "64", .label = "64 bits, 32768 keys at once", .published = "0.00023894" },
+        { .name = "128", .label = "128 bits, 49152 keys at once", .published = "0.000004605" },
     };
     /* clang-format on */
     if (!sets_have("dlbf")) return;
@@ -323,7 +323,7 @@ void ddlcbf_kind_run(lab_run *run) {
     uint64_t const      n = run->is_full ? 50 : 5;
     ddlcbf_config const one = { .lengths = 1 }, two = { .lengths = 2 };
     kind_row            row = { .name = "one",
-                                .what = "one length, semi-sorted",
+                                .label = "one length, semi-sorted",
                                 .published = "0.0004729",
                                 .printed_trials = 50,
                                 .flaw = "As described, the filter is better; see ddlcbf.peaks.",
@@ -332,7 +332,7 @@ void ddlcbf_kind_run(lab_run *run) {
     if (!sets_have("ddlcbf")) return;
     record_kind(run, &row, run_kind(run, "one", ddlcbf_kind_trial, &one, n), n);
     row = (kind_row){ .name = "two",
-                      .what = "two lengths, not sorted",
+                      .label = "two lengths, not sorted",
                       .published = "0.0003111",
                       .printed_trials = 50,
                       .remark = "Exact is the lab's own table." };

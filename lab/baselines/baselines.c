@@ -18,7 +18,7 @@
 /* ------------------------------------------------------------------ ICNP 2008, section II */
 
 typedef struct baseline {
-    const char *name, *what, *place, *published;
+    const char *name, *label, *place, *published;
     double      exact;
 } baseline;
 
@@ -45,7 +45,7 @@ void baselines_fingerprints(lab_run *run) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lab_record(run, &(lab_row){ .name = rows[i].name,
-                                    .what = rows[i].what,
+                                    .label = rows[i].label,
                                     .place = rows[i].place,
                                     .published = rows[i].published,
                                     .exact = rows[i].exact,

@@ -92,7 +92,7 @@ static void record_asked(lab_run *run, const bloom_config *config, const lab_sam
     double const sigma = theory_rate_sigma(exact, theory_bloom_deviation(&table), (double)asked->n,
                                            (double)config->queries);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", config->name),
-                                .what = "false positives among absent keys",
+                                .label = "false positives among absent keys",
                                 .place = config->place,
                                 .published = config->published,
                                 .exact = exact,
@@ -104,7 +104,7 @@ static void record_own(lab_run *run, const bloom_config *config, const lab_sampl
     places const table = places_of(config);
     double const sigma = theory_bloom_deviation(&table) / sqrt((double)own->n);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.contents", config->name),
-                                .what = "(share of marked places)^k",
+                                .label = "(share of marked places)^k",
                                 .place = config->place,
                                 .exact = tamis_bloom_fpr(table.m, table.k, table.n),
                                 .measured = lab_sample_mean(own, sigma),
@@ -119,7 +119,7 @@ static void record_spread(lab_run *run, const bloom_config *config, const lab_sa
                                     .trials = own->n,
                                     .sigma_theory = exact / sqrt(2 * ((double)own->n - 1)) };
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.spread", config->name),
-                                .what = "how much that differs between filters",
+                                .label = "how much that differs between filters",
                                 .place = config->place,
                                 .exact = exact,
                                 .measured = measured,
@@ -148,7 +148,7 @@ static void run_dozen(lab_run *run) {
     bloom_samples const samples = bloom_run(run, &dozen, filters);
     double const        textbook = pow(tamis_bloom_fill(table.m, table.k, table.n), table.k);
     lab_record(run, &(lab_row){ .name = "dozen.contents",
-                                .what = "(share of marked places)^k",
+                                .label = "(share of marked places)^k",
                                 .place = dozen.place,
                                 .exact = law.mean,
                                 .measured = lab_sample_mean(&samples.own,
@@ -156,7 +156,7 @@ static void run_dozen(lab_run *run) {
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run,
                &(lab_row){ .name = "dozen.formula",
-                           .what = "the library's formula",
+                           .label = "the library's formula",
                            .place = dozen.place,
                            .exact = law.mean,
                            .measured = lab_computed(tamis_bloom_fpr(table.m, table.k, table.n)),

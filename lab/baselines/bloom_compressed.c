@@ -153,14 +153,14 @@ static void record_filter(lab_run *run, double fpr, unsigned k, filter_samples *
         lab_sample_mean(&samples.coded, size_deviation(&config, exact.share) / root);
     const char *const place = lab_text(run, "%g%%", 100 * fpr);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.coded", name),
-                                .what = lab_text(run, "sent, k = %u: of %.4g bits per key", k,
-                                                 exact.before),
+                                .label = lab_text(run, "sent, k = %u: of %.4g bits per key", k,
+                                                  exact.before),
                                 .place = place,
                                 .exact = size_mean(&config),
                                 .measured = coded,
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.rate", name),
-                                .what = "its false positives",
+                                .label = "its false positives",
                                 .place = place,
                                 .exact = tamis_bloom_fpr(table.m, k, table.n),
                                 .measured = lab_sample_mean(&samples.own,
@@ -193,7 +193,7 @@ static void record_rate(lab_run *run, double fpr, filter_samples *all) {
         record_filter(run, fpr, hashes[i], all);
     }
     lab_record(run, &(lab_row){ .name = lab_text(run, "%.0e.limit", fpr),
-                                .what = "entropy, the lower bound",
+                                .label = "entropy, the lower bound",
                                 .place = lab_text(run, "%g%%", 100 * fpr),
                                 .exact = log2(1 / fpr),
                                 .rule = LAB_EQUAL,
@@ -213,7 +213,7 @@ void bloom_compressed(lab_run *run) {
                                           "coder." });
     for (unsigned i = 2; i <= 4; i++) record_rate(run, pow(10, -(double)i), &all);
     lab_record(run, &(lab_row){ .name = "wrong",
-                                .what = "bits that differ after decoding",
+                                .label = "bits that differ after decoding",
                                 .place = "all of them",
                                 .measured = { .value = all.wrong, .trials = 1 },
                                 .rule = LAB_EQUAL,

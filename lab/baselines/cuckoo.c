@@ -158,12 +158,12 @@ static void record_trials(lab_run *run, double cells_per_key) {
         if (!is_refused) lab_sample_add(&asked, outcomes[i].hits / QUERIES);
     }
     lab_record(run, &(lab_row){ .name = "105.refused",
-                                .what = "tables of 1.05 cells per key that fail",
+                                .label = "tables of 1.05 cells per key that fail",
                                 .measured = { .value = refused, .trials = series.n },
                                 .rule = LAB_EQUAL,
                                 .reason = "far from the threshold, by theory" });
     lab_record(run, &(lab_row){ .name = "threshold",
-                                .what = "share of cells used at the first failure",
+                                .label = "share of cells used at the first failure",
                                 .exact = threshold(CHOICES),
                                 .measured = lab_sample_mean(&first, 0),
                                 .rule = LAB_RELATIVE,
@@ -173,7 +173,7 @@ static void record_trials(lab_run *run, double cells_per_key) {
                                 .remark = "So 1.024 cells per key are enough; the paper says less "
                                           "than 1.05." });
     lab_record(run, &(lab_row){ .name = "105.rate",
-                                .what = "false positives, fingerprints of 8 bits",
+                                .label = "false positives, fingerprints of 8 bits",
                                 .exact = rate,
                                 .measured = lab_sample_mean(
                                     &asked, theory_rate_sigma(rate, 0, (double)asked.n, QUERIES)),
@@ -186,14 +186,14 @@ static void record_offline(lab_run *run, double bits, double cells_per_key) {
     double const print = floor(bits / cells_per_key);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%.0f.perfect", bits),
-                           .what = lab_text(run, "perfect hash, %.0f bits per key: rate", bits),
+                           .label = lab_text(run, "perfect hash, %.0f bits per key: rate", bits),
                            .exact = exp2(-bits),
                            .rule = LAB_EQUAL,
                            .reason = "arithmetic",
                            .remark = "Without the bits of the hash function itself." });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%.0f.cuckoo", bits),
-                                .what = lab_text(run, "cuckoo, %.2f bits per key: rate",
-                                                 print * cells_per_key),
+                                .label = lab_text(run, "cuckoo, %.2f bits per key: rate",
+                                                  print * cells_per_key),
                                 .exact = CHOICES / cells_per_key * exp2(-print),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });

@@ -202,14 +202,14 @@ static void record_size(lab_run *run) {
     double const     bits = 13.5 * KEYS * COUNTER_BITS;
     double const     lines = ceil((bits + 8 * PACKED_PAD_BYTES) / (8 * TAMIS_LINE_BYTES));
     lab_record(run, &(lab_row){ .name = "size.counters",
-                                .what = "counters, 13.5 for each key",
+                                .label = "counters, 13.5 for each key",
                                 .published = "663552",
                                 .exact = 13.5 * KEYS,
                                 .measured = lab_computed((double)plan.fields[0].value),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "size.bits",
-                                .what = "bits of all counters",
+                                .label = "bits of all counters",
                                 .published = "2654208",
                                 .exact = bits,
                                 .measured = lab_computed(
@@ -217,13 +217,13 @@ static void record_size(lab_run *run) {
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "size.body",
-                                .what = "bits of the body, in whole cache lines",
+                                .label = "bits of the body, in whole cache lines",
                                 .exact = lines * 8 * TAMIS_LINE_BYTES,
                                 .measured = lab_computed(8 * (double)plan.body_bytes),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "size.ratio",
-                                .what = "times the d-left filter's bits",
+                                .label = "times the d-left filter's bits",
                                 .published = ">2.5",
                                 .exact = bits / DLCBF_BITS,
                                 .rule = LAB_EQUAL,
@@ -245,12 +245,12 @@ static void record_rates(lab_run *run, const cbf_outcome *outcomes, uint64_t n) 
     double const rate = cbf_rate(), deviation = theory_bloom_deviation(&CBF);
     double const sigma = theory_rate_sigma(rate, deviation, (double)n, QUERIES);
     lab_record(run, &(lab_row){ .name = "fpr.filled",
-                                .what = "false positives, filled",
+                                .label = "false positives, filled",
                                 .exact = rate,
                                 .measured = lab_sample_mean(&filled, sigma),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "fpr.churned",
-                                .what = "false positives, after 2^20 steps",
+                                .label = "false positives, after 2^20 steps",
                                 .published = "<0.001529",
                                 .published_sigma =
                                     theory_rate_sigma(rate, deviation, PAPER_TRIALS, FEW_QUERIES),
@@ -266,13 +266,13 @@ static void record_losses(lab_run *run, const cbf_outcome *outcomes, uint64_t n)
         lost += outcomes[i].lost;
     }
     lab_record(run, &(lab_row){ .name = "removals.refused",
-                                .what = "refused removals of keys that were there",
+                                .label = "refused removals of keys that were there",
                                 .exact = 0,
                                 .measured = { .value = (double)refused, .trials = n },
                                 .rule = LAB_EQUAL,
                                 .reason = "a law: a key that was added can be removed" });
     lab_record(run, &(lab_row){ .name = "keys.lost",
-                                .what = "keys lost after 2^20 steps",
+                                .label = "keys lost after 2^20 steps",
                                 .exact = 0,
                                 .measured = { .value = (double)lost, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -286,7 +286,7 @@ static void record_losses(lab_run *run, const cbf_outcome *outcomes, uint64_t n)
  */
 
 typedef struct range_row {
-    const char *name, *what, *published, *flaw;
+    const char *name, *label, *published, *flaw;
     unsigned    queries;
     bool        is_high;
 } range_row;
@@ -315,7 +315,7 @@ static void record_range(lab_run *run, const cbf_outcome *outcomes, uint64_t n,
     lab_measured  measured = measure_range(outcomes, n, row);
     measured.sigma_theory = law.deviation / queries;
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = row->what,
+                                .label = row->label,
                                 .published = row->published,
                                 .published_sigma = law.deviation / queries,
                                 .exact = law.mean / queries,
@@ -355,7 +355,7 @@ static void record_reached(lab_run *run, const cbf_outcome *outcomes, uint64_t n
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&reached, (double)outcomes[i].reached[level]);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "reached.%u", level),
-                           .what = lab_text(run, "counters that ever reached %u, a trial", level),
+                           .label = lab_text(run, "counters that ever reached %u, a trial", level),
                            .exact = exact,
                            .measured = lab_sample_mean(&reached, sqrt(exact / (double)n)),
                            LAB_WITHIN_4_SIGMA });
@@ -366,7 +366,7 @@ static void record_rises(lab_run *run, const cbf_outcome *outcomes, uint64_t n, 
     lab_sample rises = { 0 };
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&rises, (double)outcomes[i].rises[level]);
     lab_record(run, &(lab_row){ .name = lab_text(run, "rises.%u", level),
-                                .what = lab_text(run, "rises of a counter to %u, a trial", level),
+                                .label = lab_text(run, "rises of a counter to %u, a trial", level),
                                 .exact = theory_rises(&CBF, level, STEPS),
                                 .measured = lab_sample_mean(&rises, 0),
                                 LAB_WITHIN_4_SIGMA });
@@ -388,7 +388,7 @@ static void record_maximum(lab_run *run, const cbf_outcome *outcomes, uint64_t n
                                     .trials = n == PAPER_TRIALS ? n : 0 };
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "trials.%u", level),
-                           .what = lab_text(run, "of 10000 trials reach a counter of %u", level),
+                           .label = lab_text(run, "of 10000 trials reach a counter of %u", level),
                            .published = published,
                            .published_sigma = sqrt(exact),
                            .exact = exact,
@@ -414,7 +414,7 @@ static void record_stuck(lab_run *run, const cbf_outcome *outcomes) {
     lab_record(
         run,
         &(lab_row){ .name = "stuck.3bits",
-                    .what = "3-bit counters stuck at 7, same keys",
+                    .label = "3-bit counters stuck at 7, same keys",
                     .exact = (double)reached,
                     .measured = { .value = (double)stuck, .trials = STUCK_TRIALS },
                     .rule = LAB_EQUAL,
@@ -429,7 +429,7 @@ static void record_sixteen(lab_run *run) {
     double const one = exp(tamis_poisson_log(log(2), 16));
     double const trial = COUNTERS * theory_ever_reaches(&CBF, 16, STEPS);
     lab_record(run, &(lab_row){ .name = "counter.16",
-                                .what = "P[a counter is hit 16 times], load ln 2",
+                                .label = "P[a counter is hit 16 times], load ln 2",
                                 .published = "6.79e-17",
                                 .exact = one,
                                 .rule = LAB_EQUAL,
@@ -444,7 +444,7 @@ static void record_sixteen(lab_run *run) {
 /* The library's own forecast: a counter of 4 bits sticks when it reaches 15. */
 static void record_saturation(lab_run *run) {
     lab_record(run, &(lab_row){ .name = "saturation.15",
-                                .what = "P[a counter sticks in a trial], forecast",
+                                .label = "P[a counter sticks in a trial], forecast",
                                 .exact = COUNTERS * theory_ever_reaches(&CBF, 15, STEPS),
                                 .measured = lab_computed(cbf_plan().saturation),
                                 .rule = LAB_RELATIVE,

@@ -29,10 +29,10 @@ static double cbf_rate(double counters, double k) {
     return pow(-expm1(-k / counters), k);
 }
 
-static void record(lab_run *run, const char *name, const char *what, const char *published,
+static void record(lab_run *run, const char *name, const char *label, const char *published,
                    double exact) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = published,
                                 .exact = exact,
                                 .rule = LAB_EQUAL,
@@ -43,14 +43,14 @@ static void record(lab_run *run, const char *name, const char *what, const char 
 static void record_identities(lab_run *run) {
     double const rate = dleft_rate(DLCBF_PAPER_BITS);
     lab_record(run, &(lab_row){ .name = "bits",
-                                .what = "bits per key: by r, and by the rate",
+                                .label = "bits per key: by r, and by the rate",
                                 .exact = dleft_bits(DLCBF_PAPER_BITS),
                                 .measured = lab_computed(dleft_bits_for(rate)),
                                 .rule = LAB_EQUAL,
                                 .reason = "an identity" });
     lab_record(
         run, &(lab_row){ .name = "bits.all",
-                         .what = "bits in all: 4 m (r + 2) / 3, and 2^20",
+                         .label = "bits in all: 4 m (r + 2) / 3, and 2^20",
                          .exact = ldexp(1, 20),
                          .measured = lab_computed(DLCBF_PAPER_KEYS * dleft_bits(DLCBF_PAPER_BITS)),
                          .rule = LAB_EQUAL,
@@ -67,7 +67,7 @@ static double first_better(void) {
 static void record_ratio(lab_run *run) {
     double const c = 16.0 / 3, rate = dleft_rate(DLCBF_PAPER_BITS);
     lab_record(run, &(lab_row){ .name = "ratio",
-                                .what = "times fewer false positives, r = 14",
+                                .label = "times fewer false positives, r = 14",
                                 .published = ">100",
                                 .exact = cbf_ideal_rate(c) / rate,
                                 .rule = LAB_EQUAL,

@@ -44,10 +44,10 @@ static double constant_of(double load, unsigned cells) {
 
 /* ------------------------------------------------------------------ by arithmetic */
 
-static void record_calculated(lab_run *run, const char *name, const char *what,
+static void record_calculated(lab_run *run, const char *name, const char *label,
                               const char *published, double exact, const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = SECTION_4,
                                 .published = published,
                                 .exact = exact,
@@ -61,7 +61,7 @@ static void record_load(lab_run *run, unsigned cells, double load, double chance
     double const found = tamis_fluid_churn_load(DLCBF_PAPER_TABLES, cells, chance, 1e15, cells);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%u.load", cells),
-                           .what = lab_text(run, "keys per bucket of %u cells, as safe", cells),
+                           .label = lab_text(run, "keys per bucket of %u cells, as safe", cells),
                            .place = SECTION_4,
                            .published = cells == DLCBF_PAPER_CELLS ? "6" : NULL,
                            .exact = load,
@@ -122,8 +122,8 @@ static void record_share(lab_run *run, const dlcbf_shape *shape, double load, un
     /* D-left buckets scatter less than independent ones, so this is safe. */
     double const sigma = sqrt(exact * (1 - exact) / all / (double)n);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%u.share.%u", shape->cells, level),
-                                .what = lab_text(run, "share with %u of %u cells in use", level,
-                                                 shape->cells),
+                                .label = lab_text(run, "share with %u of %u cells in use", level,
+                                                  shape->cells),
                                 .place = SECTION_4,
                                 .exact = exact,
                                 .measured = lab_sample_mean(&sample, sigma),
@@ -137,7 +137,7 @@ static void record_rate(lab_run *run, const dlcbf_shape *shape, double load,
     double       hits = 0;
     for (uint64_t i = 0; i < n; i++) hits += (double)outcomes[i].hits;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%u.fpr", shape->cells),
-                                .what = lab_text(run, "false positives, r = %u", BITS),
+                                .label = lab_text(run, "false positives, r = %u", BITS),
                                 .place = SECTION_4,
                                 .exact = rate,
                                 .measured = { .value = hits / queries / (double)n,
@@ -151,23 +151,24 @@ static void record_rate(lab_run *run, const dlcbf_shape *shape, double load,
 
 static void record_bits(lab_run *run, const dlcbf_shape *shape, double load,
                         const dlcbf_churn_outcome *outcomes) {
-    lab_record(run, &(lab_row){
-                        .name = lab_text(run, "%u.bits", shape->cells),
-                        .what = lab_text(run, "bits per key, %u cells, r = %u", shape->cells, BITS),
-                        .place = SECTION_4,
-                        .exact = shape->cells / load * (BITS + 2),
-                        .measured = lab_computed((double)outcomes[0].bits / (double)keys_for(load)),
-                        .rule = LAB_RELATIVE,
-                        .tolerance = 1e-4,
-                        .reason = "keys that share a fingerprint, one in 10000" });
+    lab_record(
+        run,
+        &(lab_row){ .name = lab_text(run, "%u.bits", shape->cells),
+                    .label = lab_text(run, "bits per key, %u cells, r = %u", shape->cells, BITS),
+                    .place = SECTION_4,
+                    .exact = shape->cells / load * (BITS + 2),
+                    .measured = lab_computed((double)outcomes[0].bits / (double)keys_for(load)),
+                    .rule = LAB_RELATIVE,
+                    .tolerance = 1e-4,
+                    .reason = "keys that share a fingerprint, one in 10000" });
 }
 
-static void record_refused(lab_run *run, const char *name, const char *what, double expected,
+static void record_refused(lab_run *run, const char *name, const char *label, double expected,
                            const dlcbf_churn_outcome *outcomes, uint64_t n) {
     uint64_t refused = 0;
     for (uint64_t i = 0; i < n; i++) refused += outcomes[i].refused;
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = SECTION_4,
                                 .exact = expected,
                                 .measured = { .value = (double)refused, .trials = n },

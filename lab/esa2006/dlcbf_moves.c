@@ -328,7 +328,7 @@ static double seen_load(lab_run *run, const char *name, move_rule rule, double h
 }
 
 typedef struct move_row {
-    const char *name, *what;
+    const char *name, *label;
     move_rule   rule;
     double      tolerance;
     const char *reason;
@@ -337,7 +337,7 @@ typedef struct move_row {
 static void record_load(lab_run *run, const move_row *row) {
     double const exact = law_load(row->rule, SHARE);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.load", row->name),
-                                .what = row->what,
+                                .label = row->label,
                                 .exact = exact,
                                 .measured = { .value = seen_load(run, row->name, row->rule, exact),
                                               .trials = 2 * trials_of(run) },
@@ -352,7 +352,7 @@ static void record_load(lab_run *run, const move_row *row) {
 static void record_two(lab_run *run) {
     double const adds = (double)(trials_of(run) * STEPS);
     lab_record(run, &(lab_row){ .name = "two.refused",
-                                .what = "two steps: adds refused at 7.95 of 8",
+                                .label = "two steps: adds refused at 7.95 of 8",
                                 .exact = adds * law_refused(MOVE_TWO, NEARLY),
                                 .measured = { .value = adds * seen_at(run, "two", MOVE_TWO, NEARLY),
                                               .trials = trials_of(run) },
@@ -383,7 +383,7 @@ static void record_library(lab_run *run) {
     double const               deviation = lab_sample_deviation(&exact);
     lab_record(run,
                &(lab_row){ .name = "first.library",
-                           .what = "library: share of adds refused at 7.65",
+                           .label = "library: share of adds refused at 7.65",
                            .exact = exact.mean,
                            .measured = lab_sample_mean(&seen, deviation * sqrt(2.0 / (double)n)),
                            LAB_WITHIN_4_SIGMA,

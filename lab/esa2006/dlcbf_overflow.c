@@ -25,7 +25,7 @@ static void record_keys(lab_run *run) {
     tamis_fluid_churn(DLCBF_PAPER_TABLES, 6.5, INFINITY, &law);
     double const over = tamis_fluid_share(&law, 9);
     lab_record(run, &(lab_row){ .name = "keys",
-                                .what = "keys for 6.5 in each of 8192 buckets",
+                                .label = "keys for 6.5 in each of 8192 buckets",
                                 .published = "53428",
                                 .exact = 6.5 * DLCBF_ALL_BUCKETS,
                                 .rule = LAB_EQUAL,
@@ -33,13 +33,13 @@ static void record_keys(lab_run *run) {
                                 .flaw = "Two digits are exchanged. The results below are those of "
                                         "53248 keys." });
     lab_record(run, &(lab_row){ .name = "fluid.9",
-                                .what = "share of buckets over 8, fluid limit",
+                                .label = "share of buckets over 8, fluid limit",
                                 .published = "2.205e-08",
                                 .exact = over,
                                 .rule = LAB_EQUAL,
                                 .reason = "the fixed point of the equations" });
     lab_record(run, &(lab_row){ .name = "estimate",
-                                .what = "this share times 2^20, in per cent",
+                                .label = "this share times 2^20, in per cent",
                                 .published = ">2",
                                 .exact = 100 * over * (double)DLCBF_PAPER_STEPS,
                                 .rule = LAB_EQUAL,
@@ -47,7 +47,7 @@ static void record_keys(lab_run *run) {
 }
 
 typedef struct overflow_row {
-    const char *name, *what, *flaw;
+    const char *name, *label, *flaw;
     uint32_t    keys;
     unsigned    quick_trials;
 } overflow_row;
@@ -62,7 +62,7 @@ static void record_trials(lab_run *run, const overflow_row *row) {
     for (uint64_t i = 0; i < n; i++) seen += outcomes[i].refused != 0;
     free(outcomes);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.trials", row->name),
-                                .what = row->what,
+                                .label = row->label,
                                 .published = "254",
                                 .published_sigma = sqrt(of_all),
                                 .exact = of_all,
@@ -70,7 +70,7 @@ static void record_trials(lab_run *run, const overflow_row *row) {
                                 .reason = "the number of rare events is Poisson",
                                 .flaw = row->flaw });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.seen", row->name),
-                                .what = lab_text(run, "the same, of %u trials", (unsigned)n),
+                                .label = lab_text(run, "the same, of %u trials", (unsigned)n),
                                 .exact = (double)n * exact,
                                 .measured = { .value = (double)seen, .trials = n },
                                 .rule = LAB_COUNT,
@@ -89,12 +89,12 @@ static void record_moves(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
         refused += outcomes[i].refused;
     }
     lab_record(run, &(lab_row){ .name = "failsafe.moves",
-                                .what = "moves of a cell, per trial",
+                                .label = "moves of a cell, per trial",
                                 .exact = exact,
                                 .measured = lab_sample_mean(&moves, sqrt(exact / (double)n)),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "failsafe.refused",
-                                .what = "adds refused although cells may move",
+                                .label = "adds refused although cells may move",
                                 .published = "0",
                                 .measured = { .value = (double)refused, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -108,8 +108,8 @@ static void record_move_range(lab_run *run, bool is_high, const char *published,
     extreme const law = is_high ? theory_highest(steps, rate, DLCBF_PAPER_TRIALS)
                                 : theory_lowest(steps, rate, DLCBF_PAPER_TRIALS);
     lab_record(run, &(lab_row){ .name = is_high ? "failsafe.most" : "failsafe.least",
-                                .what = is_high ? "most moves in one of 10000 trials"
-                                                : "fewest moves in one of 10000 trials",
+                                .label = is_high ? "most moves in one of 10000 trials"
+                                                 : "fewest moves in one of 10000 trials",
                                 .published = published,
                                 .published_sigma = law.deviation,
                                 .exact = law.mean,
@@ -123,7 +123,7 @@ static void record_failsafe(lab_run *run) {
     uint64_t const       n = run->is_full ? DLCBF_PAPER_TRIALS : QUICK_FAILSAFE_TRIALS;
     dlcbf_outcome *const outcomes = dlcbf_trials(run, "failsafe", &config, n);
     lab_record(run, &(lab_row){ .name = "failsafe.keys",
-                                .what = "keys for 6.75 in each of 8192 buckets",
+                                .label = "keys for 6.75 in each of 8192 buckets",
                                 .published = "55296",
                                 .exact = 6.75 * DLCBF_ALL_BUCKETS,
                                 .rule = LAB_EQUAL,

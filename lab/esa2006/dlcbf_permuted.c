@@ -126,11 +126,11 @@ static permuted_samples measure(const lab_run *run, const permuted *config) {
     return samples;
 }
 
-static void record_overflow(lab_run *run, const char *name, const char *what,
+static void record_overflow(lab_run *run, const char *name, const char *label,
                             const permuted_samples *samples, double exact, const char *reason,
                             const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .exact = exact,
                                 .measured = { .value = samples->overflows.mean,
                                               .trials = samples->overflows.n },
@@ -144,7 +144,7 @@ static void record_groups(lab_run *run, const lab_sample *groups, double over) {
     double const exact = DLCBF_PAPER_BUCKETS * over;
     double const sigma = sqrt(exact * (1 - over) / (double)groups->n);
     lab_record(run, &(lab_row){ .name = "low.bits.groups",
-                                .what = "groups of buckets that overflow, of 2048",
+                                .label = "groups of buckets that overflow, of 2048",
                                 .exact = exact,
                                 .measured = lab_sample_mean(groups, sigma),
                                 LAB_WITHIN_4_SIGMA });
@@ -157,7 +157,7 @@ static void record_high(lab_run *run) {
     double const           exact = (double)samples.overflows.n * dlcbf_overflows(DLCBF_PAPER_KEYS);
     lab_record(run, &(lab_row){
                         .name = "high.bits.overflow",
-                        .what = "overflowing trials, buckets by high bits",
+                        .label = "overflowing trials, buckets by high bits",
                         .exact = exact,
                         .measured = { .value = samples.overflows.mean * (double)samples.overflows.n,
                                       .trials = samples.overflows.n },
@@ -184,7 +184,7 @@ static void record_small(lab_run *run) {
     permuted_samples const samples = measure(run, &small);
     lab_record(run,
                &(lab_row){ .name = "small.factors.overflow",
-                           .what = "share that overflows, factors 1, 3, 5, 7",
+                           .label = "share that overflows, factors 1, 3, 5, 7",
                            .exact = samples.overflows.mean,
                            .rule = LAB_EQUAL,
                            .reason = "simulated: there is no theory",

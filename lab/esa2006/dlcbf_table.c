@@ -24,7 +24,7 @@
 
 static void record_fluid(lab_run *run, unsigned load, const char *published, const fluid *law) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "fluid.%u", load),
-                                .what = lab_text(run, "share of buckets with %u or more", load),
+                                .label = lab_text(run, "share of buckets with %u or more", load),
                                 .place = ROW_PLACE_FLUID,
                                 .published = published,
                                 .exact = tamis_fluid_share(law, load),
@@ -50,7 +50,7 @@ static void record_share(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
     double const     exact = tamis_fluid_share(&law, load);
     double const     apart = sqrt(exact * (1 - exact) / DLCBF_ALL_BUCKETS);
     lab_record(run, &(lab_row){ .name = lab_text(run, "share.%u", load),
-                                .what = lab_text(run, "share of buckets with %u or more", load),
+                                .label = lab_text(run, "share of buckets with %u or more", load),
                                 .place = ROW_PLACE_TABLE,
                                 .published = published,
                                 .published_sigma = hypot(apart / sqrt(DLCBF_PAPER_TRIALS), FINITE),
@@ -84,7 +84,7 @@ static void record_cells(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
         lab_sample_add(&cells, (double)used / DLCBF_ALL_BUCKETS);
     }
     lab_record(run, &(lab_row){ .name = "cells",
-                                .what = "cells in use per bucket of 6 keys",
+                                .label = "cells in use per bucket of 6 keys",
                                 .place = ROW_PLACE_TABLE,
                                 .exact = exact / DLCBF_ALL_BUCKETS,
                                 .measured = lab_sample_mean(&cells, sqrt(shared / (double)n) /
@@ -98,10 +98,10 @@ static void record_cells(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
 
 /* ------------------------------------------------------------------ overflow of buckets */
 
-static void record_never(lab_run *run, const char *name, const char *what, uint64_t seen,
+static void record_never(lab_run *run, const char *name, const char *label, uint64_t seen,
                          double expected, uint64_t n) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = "0",
                                 .published_sigma = 1,
                                 .exact = expected,
@@ -127,7 +127,7 @@ static void record_overflow(lab_run *run, const dlcbf_outcome *outcomes, uint64_
                  looks * law.x[DLCBF_PAPER_TABLES - 1][DLCBF_PAPER_CELLS], n);
     tamis_fluid_churn(DLCBF_PAPER_TABLES, 6, INFINITY, &law);
     lab_record(run, &(lab_row){ .name = "overflow.set",
-                                .what = "buckets over 8 in a set at one moment",
+                                .label = "buckets over 8 in a set at one moment",
                                 .published = "1e-27",
                                 .exact = DLCBF_ALL_BUCKETS * tamis_fluid_share(&law, 9),
                                 .rule = LAB_EQUAL,
@@ -148,12 +148,12 @@ static void record_losses(lab_run *run, const dlcbf_outcome *outcomes, uint64_t 
         lost += outcomes[i].lost;
     }
     lab_record(run, &(lab_row){ .name = "removals.refused",
-                                .what = "refused removals of keys that were there",
+                                .label = "refused removals of keys that were there",
                                 .measured = { .value = (double)unremoved, .trials = n },
                                 .rule = LAB_EQUAL,
                                 .reason = "a law: a key that was added can be removed" });
     lab_record(run, &(lab_row){ .name = "keys.lost",
-                                .what = "keys lost after 2^20 steps",
+                                .label = "keys lost after 2^20 steps",
                                 .measured = { .value = (double)lost, .trials = n },
                                 .rule = LAB_EQUAL,
                                 .reason = "a law: never a false negative" });
@@ -172,7 +172,7 @@ static void record_rises(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
     for (uint64_t i = 0; i < n; i++) rises += outcomes[i].rises[copies];
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "rises.%u", copies),
-                           .what = lab_text(run, "adds that made %u copies, all trials", copies),
+                           .label = lab_text(run, "adds that made %u copies, all trials", copies),
                            .exact = (double)n * theory_rises(&table, copies, DLCBF_PAPER_STEPS),
                            .measured = { .value = (double)rises, .trials = n },
                            .rule = LAB_COUNT,
@@ -191,7 +191,7 @@ static void record_four(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
     uint64_t     seen = 0;
     for (uint64_t i = 0; i < n; i++) seen += outcomes[i].rises[4] != 0;
     lab_record(run, &(lab_row){ .name = "trials.4",
-                                .what = "of 10000 trials ever have 4 copies",
+                                .label = "of 10000 trials ever have 4 copies",
                                 .published = "6",
                                 .published_sigma = sqrt(exact),
                                 .exact = exact,
@@ -210,13 +210,13 @@ static double five_share(double exponent) {
 
 static void record_five(lab_run *run) {
     lab_record(run, &(lab_row){ .name = "five.as.printed",
-                                .what = "C(m, 5) / (B R)^5, the paper's formula",
+                                .label = "C(m, 5) / (B R)^5, the paper's formula",
                                 .published = "5.62e-17",
                                 .exact = five_share(5),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "five",
-                                .what = "P[5 keys share a fingerprint]",
+                                .label = "P[5 keys share a fingerprint]",
                                 .published = "5.62e-17",
                                 .exact = five_share(4),
                                 .rule = LAB_EQUAL,
@@ -248,7 +248,7 @@ static void record_rate(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
     }
     lab_record(run,
                &(lab_row){ .name = "fpr",
-                           .what = "false positives, after 2^20 steps",
+                           .label = "false positives, after 2^20 steps",
                            .published = "<0.001463",
                            .published_sigma = rate_sigma(DLCBF_PAPER_TRIALS, DLCBF_FEW_QUERIES),
                            .exact = exact_rate(),
@@ -256,7 +256,7 @@ static void record_rate(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
                            LAB_WITHIN_4_SIGMA });
     lab_record(run,
                &(lab_row){ .name = "fpr.bound",
-                           .what = "the bound 24 x 2^-14",
+                           .label = "the bound 24 x 2^-14",
                            .published = "0.001465",
                            .exact = 24 * ldexp(1, -DLCBF_PAPER_BITS),
                            .measured = lab_computed(exact_rate()),
@@ -268,7 +268,7 @@ static void record_rate(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
 
 /* The lowest and the highest rate of 10000 trials, as in cbf.c. */
 typedef struct range_row {
-    const char *name, *what, *published, *flaw;
+    const char *name, *label, *published, *flaw;
     unsigned    queries;
     bool        is_high;
 } range_row;
@@ -294,7 +294,7 @@ static void record_range(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n
     lab_measured  measured = measure_range(outcomes, n, row);
     measured.sigma_theory = law.deviation / queries;
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = row->what,
+                                .label = row->label,
                                 .published = row->published,
                                 .published_sigma = law.deviation / queries,
                                 .exact = law.mean / queries,

@@ -40,7 +40,7 @@ static void fill_columns(const lab_run *run, const lab_row *row, row_texts *text
     column const all[N_COLUMNS] = {
         text_column("experiment", run->experiment->id),
         text_column("row", row->name),
-        text_column("what", row->what),
+        text_column("what", row->label),
         text_column("place", row->place != NULL ? row->place : run->experiment->place),
         text_column("published", row->published),
         number_column("published_sigma", row->published_sigma, row->published_sigma > 0),

@@ -64,7 +64,7 @@ typedef enum lab_rule {
 
 typedef struct lab_row {
     const char *name;  /* for programs: "fpr.churned" */
-    const char *what;  /* for people, at most LAB_WHAT_WIDTH letters */
+    const char *label; /* for people, at most LAB_LABEL_WIDTH letters */
     const char *place; /* NULL: the experiment's */
 
     const char *published;  /* as printed; NULL: nothing. "<0.1" just under, ">0.1" just over,
@@ -81,7 +81,7 @@ typedef struct lab_row {
     const char *remark; /* anything else worth knowing; NULL: nothing */
 } lab_row;
 
-#define LAB_WHAT_WIDTH 40
+#define LAB_LABEL_WIDTH 40
 
 /* The usual rule for measured rates. */
 #define LAB_WITHIN_4_SIGMA             \

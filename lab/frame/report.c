@@ -63,7 +63,7 @@ static const char *show_trials(char buffer[32], uint64_t trials) {
 #define ROW_FORMAT "  %-*s %13s %11s %11s %8s %6s  %-16s  %s\n"
 
 static void print_heading(FILE *to) {
-    (void)fprintf(to, "\n" ROW_FORMAT, LAB_WHAT_WIDTH, "", "published", "exact", "measured", "+- ",
+    (void)fprintf(to, "\n" ROW_FORMAT, LAB_LABEL_WIDTH, "", "published", "exact", "measured", "+- ",
                   "trials", "off by", "verdict");
 }
 
@@ -72,7 +72,7 @@ static void print_row(FILE *to, const lab_row *row, const lab_judgement *judgeme
     bool const               is_measured = row->measured.trials != 0;
     char                     exact[32], measured[32], sigma[32], trials[32], off[32];
     (void)fprintf(
-        to, ROW_FORMAT, LAB_WHAT_WIDTH, row->what, row->published != NULL ? row->published : "",
+        to, ROW_FORMAT, LAB_LABEL_WIDTH, row->label, row->published != NULL ? row->published : "",
         show(exact, row->exact), is_measured ? show(measured, row->measured.value) : "",
         show_sigma(sigma, row, judgement->sigma), show_trials(trials, row->measured.trials),
         is_measured ? show_deviation(off, row, judgement->deviation) : "",

@@ -11,7 +11,7 @@
 /* The target of the third row is missed, see rank_sizes.c. */
 const rank_print rank_prints[RANK_PRINTS] = {
     { .name = "1e-2",
-      .what = "1%",
+      .label = "1%",
       .target = "<0.01",
       .fpr = 0.01,
       .lambda = 0.64,
@@ -35,7 +35,7 @@ const rank_print rank_prints[RANK_PRINTS] = {
       .packed_dleft = "11.7",
       .packed_dleft_ratio = "122" },
     { .name = "1e-3",
-      .what = "0.1%",
+      .label = "0.1%",
       .target = "<0.001",
       .fpr = 0.001,
       .lambda = 0.92,
@@ -59,7 +59,7 @@ const rank_print rank_prints[RANK_PRINTS] = {
       .packed_dleft = "15.2",
       .packed_dleft_ratio = "104" },
     { .name = "1e-4",
-      .what = "0.01%",
+      .label = "0.01%",
       .target = "<0.0001",
       .fpr = 0.0001,
       .lambda = 0.86,

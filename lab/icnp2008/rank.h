@@ -22,8 +22,8 @@
 
 /* A row of Table II, and what Tables III to V print for it. */
 typedef struct rank_print {
-    const char *name, *what; /* "1e-2", "1%" */
-    const char *target;      /* the fpr that it is for */
+    const char *name, *label; /* "1e-2", "1%" */
+    const char *target;       /* the fpr that it is for */
     double      fpr;
     double      lambda;
     double      remainder_bits, chains, cells[3];

@@ -65,7 +65,7 @@ static void record_rate(lab_run *run, bool is_counting, int point) {
     rank_wish const wish = wish_of(RANK_KEYS, rate, 1, is_counting);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.%.0e", is_counting ? "counting" : "set", rate),
-                           .what = lab_text(run, "bits per key for %.0e", rate),
+                           .label = lab_text(run, "bits per key for %.0e", rate),
                            .place = is_counting ? "Figure 6, 100000 keys" : "Figure 5, 100000 keys",
                            .exact = rank_smallest(&wish, NULL),
                            .measured = lab_computed(library_bits(&wish, NULL)),
@@ -125,7 +125,7 @@ static double crossing(bits_at *a, bits_at *b) {
 static void record_crossings(lab_run *run) {
     static const char place[] = "Figure 5: rank is smaller than a Bloom filter below ...";
     lab_record(run, &(lab_row){ .name = "crossing.paper",
-                                .what = "the paper's S / n, an ideal Bloom filter",
+                                .label = "the paper's S / n, an ideal Bloom filter",
                                 .place = place,
                                 .exact = crossing(paper_rank, bloom_ideal_bits),
                                 .rule = LAB_EQUAL,
@@ -133,7 +133,7 @@ static void record_crossings(lab_run *run) {
                                 .remark = "The paper says \"at or below just 0.1%\", from its "
                                           "tables, which are not the smallest." });
     lab_record(run, &(lab_row){ .name = "crossing.body",
-                                .what = "our body, an ideal Bloom filter",
+                                .label = "our body, an ideal Bloom filter",
                                 .place = place,
                                 .exact = crossing(exact_rank, bloom_ideal_bits),
                                 .measured = lab_computed(crossing(library_rank, bloom_ideal_bits)),
@@ -141,7 +141,7 @@ static void record_crossings(lab_run *run) {
                                 .tolerance = 0.1,
                                 .reason = "two steps of 5%" });
     lab_record(run, &(lab_row){ .name = "crossing.real",
-                                .what = "our body, a Bloom filter of whole hashes",
+                                .label = "our body, a Bloom filter of whole hashes",
                                 .place = place,
                                 .exact = crossing(exact_rank, library_bloom),
                                 .measured = lab_computed(crossing(library_rank, library_bloom)),
@@ -160,7 +160,7 @@ static void record_counting_wins(lab_run *run) {
         losses += bits >= dleft_bits(rate, 2) || bits >= 4 * bloom_ideal_bits(rate);
     }
     lab_record(run, &(lab_row){ .name = "counting.losses",
-                                .what = "points where counting is not smallest",
+                                .label = "points where counting is not smallest",
                                 .place = "Figure 6, 100000 keys",
                                 .exact = 0,
                                 .measured = lab_computed(losses),
@@ -193,11 +193,11 @@ void rank_figures(lab_run *run) {
 
 #define BEYOND_RATE 0.001
 
-static void record_planned(lab_run *run, const char *place, const char *name, const char *what,
+static void record_planned(lab_run *run, const char *place, const char *name, const char *label,
                            const rank_wish *wish, const char *geometry) {
     tamis_plan const plan = rank_library_choice(wish, geometry);
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = place,
                                 .exact = rank_smallest(wish, NULL),
                                 .measured = lab_computed(plan.bits_per_key),
@@ -301,20 +301,20 @@ static void record_layouts(lab_run *run) {
         rank_wish const  wish = wish_of(RANK_KEYS, rates[i], LIFETIMES, true);
         tamis_plan const plan = rank_library_choice(&wish, "aligned=1");
         tamis_plan const packed = rank_library_choice(&wish, NULL);
-        lab_record(run,
-                   &(lab_row){ .name = lab_text(run, "aligned.%.0e", rates[i]),
-                               .what = lab_text(run, "bits per key, a line a bucket, %g", rates[i]),
-                               .place = "layout, 100000 keys, counting, 16 adds for each",
-                               .exact = aligned_body_bits(&plan) / RANK_KEYS,
-                               .measured = lab_computed(plan.bits_per_key),
-                               .rule = LAB_EQUAL,
-                               .reason = "arithmetic",
-                               .remark = lab_text(
-                                   run,
-                                   "Packed it is %.2f. A lookup touches %.2f lines if present, "
-                                   "%.2f if not; packed %.2f and %.2f.",
-                                   packed.bits_per_key, plan.lines_present, plan.lines_absent,
-                                   packed.lines_present, packed.lines_absent) });
+        lab_record(
+            run, &(lab_row){ .name = lab_text(run, "aligned.%.0e", rates[i]),
+                             .label = lab_text(run, "bits per key, a line a bucket, %g", rates[i]),
+                             .place = "layout, 100000 keys, counting, 16 adds for each",
+                             .exact = aligned_body_bits(&plan) / RANK_KEYS,
+                             .measured = lab_computed(plan.bits_per_key),
+                             .rule = LAB_EQUAL,
+                             .reason = "arithmetic",
+                             .remark = lab_text(
+                                 run,
+                                 "Packed it is %.2f. A lookup touches %.2f lines if present, "
+                                 "%.2f if not; packed %.2f and %.2f.",
+                                 packed.bits_per_key, plan.lines_present, plan.lines_absent,
+                                 packed.lines_present, packed.lines_absent) });
     }
 }
 

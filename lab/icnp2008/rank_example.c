@@ -101,11 +101,11 @@ static double as_printed(uint64_t bits) {
 
 /* ------------------------------------------------------------------ rows */
 
-static void record(lab_run *run, const char *name, const char *what, const char *published,
+static void record(lab_run *run, const char *name, const char *label, const char *published,
                    double exact, double measured) {
     lab_record(run, &(lab_row){
                         .name = name,
-                        .what = what,
+                        .label = label,
                         .published = published,
                         .exact = exact,
                         .measured = lab_computed(measured),

@@ -91,7 +91,7 @@ static void churning_trial(const void *given, lab_random *random, void *ret_outc
 /* ------------------------------------------------------------------ rows */
 
 typedef struct overflow_row {
-    const char *name, *what;
+    const char *name, *label;
     rank_crowd  crowd;
 } overflow_row;
 
@@ -121,7 +121,7 @@ static double bound(const rank_crowd *crowd, double adds) {
 static void record(lab_run *run, const overflow_row *row, const char *part, double exact,
                    lab_measured measured) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", row->name, part),
-                                .what = row->what,
+                                .label = row->label,
                                 .place = part,
                                 .exact = exact,
                                 .measured = measured,
@@ -131,7 +131,7 @@ static void record(lab_run *run, const overflow_row *row, const char *part, doub
 static void record_bound(lab_run *run, const overflow_row *row, const char *part, double bounded,
                          double exact) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s.bound", row->name, part),
-                                .what = "bound that the library states",
+                                .label = "bound that the library states",
                                 .place = part,
                                 .exact = bounded,
                                 .measured = lab_computed(exact),

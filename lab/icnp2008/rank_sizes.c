@@ -123,7 +123,7 @@ static void record_load(lab_run *run, unsigned threshold, const char *published,
     measured.sigma_theory /= EXAMPLE_BUCKETS;
     measured.sigma_trials /= EXAMPLE_BUCKETS;
     lab_record(run, &(lab_row){ .name = lab_text(run, "load.%u", threshold),
-                                .what = lab_text(run, "buckets with more than %u keys", threshold),
+                                .label = lab_text(run, "buckets with more than %u keys", threshold),
                                 .published = published,
                                 .exact = over,
                                 .measured = measured,
@@ -135,7 +135,7 @@ static void record_load(lab_run *run, unsigned threshold, const char *published,
 static void record_far_load(lab_run *run) {
     lab_record(run,
                &(lab_row){ .name = "load.128",
-                           .what = "buckets with more than 128 keys",
+                           .label = "buckets with more than 128 keys",
                            .published = "8e-17",
                            .exact = tamis_poisson_tail(EXAMPLE_MEAN, 129),
                            .rule = LAB_EQUAL,
@@ -155,7 +155,7 @@ static void record_example(lab_run *run, const fill_samples *samples) {
     double const deviation = rank_count_deviation(EXAMPLE_BUCKETS, EXAMPLE_MEAN, over, exactly);
     double const fails = erfc((130.5 - EXAMPLE_BUCKETS * over) / deviation / sqrt(2)) / 2;
     lab_record(run, &(lab_row){ .name = "example.full",
-                                .what = "tables that need more than J2 = 130",
+                                .label = "tables that need more than J2 = 130",
                                 .exact = fails,
                                 .measured = { .value = (double)samples->over_example / tables,
                                               .trials = samples->tables,
@@ -173,7 +173,7 @@ static void record_cells(lab_run *run, const fill_samples *samples) {
     for (unsigned j = 1; j <= 64; j++)
         in_bucket += tamis_binomial_tail(keys, 1.0 / EXAMPLE_BUCKETS, j);
     lab_record(run, &(lab_row){ .name = "cells",
-                                .what = "cells of a bucket per key, 64/56",
+                                .label = "cells of a bucket per key, 64/56",
                                 .published = "1.14",
                                 .exact = 64.0 / EXAMPLE_MEAN,
                                 .rule = LAB_EQUAL,
@@ -182,7 +182,7 @@ static void record_cells(lab_run *run, const fill_samples *samples) {
                                     "Called the \"fraction of unused cells\", which it is not: see "
                                     "the next row." });
     lab_record(run, &(lab_row){ .name = "cells.empty",
-                                .what = "share of these cells that is empty",
+                                .label = "share of these cells that is empty",
                                 .published = "1.14",
                                 .exact = 1 - in_bucket / 64,
                                 .measured = lab_sample_mean(&samples->empty, 0),
@@ -214,15 +214,15 @@ static void record_bits(lab_run *run, const rank_print *print) {
     tamis_spec const spec = rank_spec(&built, 0, 1, RANK_KEYS, geometry);
     tamis_plan const plan = rank_plan_of(&spec);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.paper", print->name),
-                                .what = "bits per key, the paper's S / n",
-                                .place = print->what,
+                                .label = "bits per key, the paper's S / n",
+                                .place = print->label,
                                 .published = print->bits,
                                 .exact = rank_paper_bits(&printed) / RANK_KEYS,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.body", print->name),
-                                .what = "bits per key of the library's body",
-                                .place = print->what,
+                                .label = "bits per key of the library's body",
+                                .place = print->label,
                                 .exact = rank_body_bits(&built) / RANK_KEYS,
                                 .measured = lab_computed(plan.bits_per_key),
                                 .rule = LAB_EQUAL,
@@ -230,8 +230,8 @@ static void record_bits(lab_run *run, const rank_print *print) {
                                 .remark = "Whole numbers of buckets and extensions; a pointer of "
                                           "ceil(log2(J + 1)) bits says \"none\" without a flag." });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.overflow", print->name),
-                                .what = "P[overflow] in the filling, P_o",
-                                .place = print->what,
+                                .label = "P[overflow] in the filling, P_o",
+                                .place = print->label,
                                 .published = "<1e-10",
                                 .exact = rank_filling_overflow(&built, RANK_KEYS),
                                 .measured = lab_computed(plan.overflow),
@@ -251,15 +251,15 @@ static void record_rates(lab_run *run, const rank_print *print, const rank_table
     bool const   is_missed = rate > print->fpr;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.contents", print->name),
-                           .what = "fingerprints stored / possible",
-                           .place = print->what,
+                           .label = "fingerprints stored / possible",
+                           .place = print->label,
                            .exact = rate,
                            .measured = lab_sample_mean(&samples->own, deviation / sqrt(tables)),
                            LAB_WITHIN_4_SIGMA });
     lab_record(
         run, &(lab_row){ .name = lab_text(run, "%s.fpr", print->name),
-                         .what = "false positives among absent keys",
-                         .place = print->what,
+                         .label = "false positives among absent keys",
+                         .place = print->label,
                          .published = print->target,
                          .exact = rate,
                          .measured = lab_sample_mean(
@@ -290,9 +290,9 @@ static void record_used(lab_run *run, const rank_print *print, const rank_table 
         rank_count_deviation(built->buckets, RANK_KEYS / built->buckets, over, exactly);
     const lab_sample *const used = &samples->used[level - 2];
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.used%u", print->name, level),
-                                .what = lab_text(run, "extensions of level %u in use, of %.0f",
-                                                 level, built->pool[level - 2]),
-                                .place = print->what,
+                                .label = lab_text(run, "extensions of level %u in use, of %.0f",
+                                                  level, built->pool[level - 2]),
+                                .place = print->label,
                                 .exact = expected_over(built, cells),
                                 .measured = lab_sample_mean(
                                     used, deviation / sqrt((double)samples->tables)),
@@ -308,8 +308,8 @@ static void record_filled(lab_run *run, const rank_print *print) {
     record_used(run, print, &given.table, &samples, 2);
     record_used(run, print, &given.table, &samples, 3);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", print->name),
-                                .what = "keys lost",
-                                .place = print->what,
+                                .label = "keys lost",
+                                .place = print->label,
                                 .exact = 0,
                                 .measured = { (double)samples.lost, samples.tables, 0, 0 },
                                 .rule = LAB_EQUAL,
@@ -329,8 +329,8 @@ static void record_smallest(lab_run *run, const rank_print *print) {
     double const paper = rank_smallest(&wish, &best);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.smallest", print->name),
-                           .what = "smallest S / n that meets fpr and P_o",
-                           .place = print->what,
+                           .label = "smallest S / n that meets fpr and P_o",
+                           .place = print->label,
                            .published = print->bits,
                            .exact = paper,
                            .rule = LAB_EQUAL,
@@ -346,8 +346,8 @@ static void record_smallest(lab_run *run, const rank_print *print) {
     wish.is_paper = false;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.choice", print->name),
-                           .what = "bits per key of the library's choice",
-                           .place = print->what,
+                           .label = "bits per key of the library's choice",
+                           .place = print->label,
                            .exact = rank_smallest(&wish, NULL),
                            .measured = lab_computed(rank_library_choice(&wish, NULL).bits_per_key),
                            .rule = LAB_RELATIVE,

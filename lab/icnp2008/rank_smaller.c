@@ -9,10 +9,10 @@
 /* ------------------------------------------------------------------ what is spent */
 
 static void record_computed(lab_run *run, const rank_print *print, const char *name,
-                            const char *what, double exact, const char *remark) {
+                            const char *label, double exact, const char *remark) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", print->name, name),
-                                .what = what,
-                                .place = print->what,
+                                .label = label,
+                                .place = print->label,
                                 .exact = exact,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic",
@@ -72,13 +72,13 @@ static const char *describe(lab_run *run, const rank_table *best, const char *pr
                     best->pool[1]);
 }
 
-static void record_search(lab_run *run, const rank_print *print, const char *name, const char *what,
-                          const rank_wish *wish, const char *printed) {
+static void record_search(lab_run *run, const rank_print *print, const char *name,
+                          const char *label, const rank_wish *wish, const char *printed) {
     rank_table   best;
     double const bits = rank_smallest(wish, &best);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", print->name, name),
-                                .what = what,
-                                .place = print->what,
+                                .label = label,
+                                .place = print->label,
                                 .exact = bits,
                                 .rule = LAB_EQUAL,
                                 .reason = "an exhaustive search",

@@ -54,8 +54,8 @@ static void record_percent(lab_run *run, const rank_print *print, const contest 
     lab_record(
         run,
         &(lab_row){ .name = lab_text(run, "%s.%s", print->name, name),
-                    .what = with->is_dleft ? "rank against d-left, %" : "rank against standard, %",
-                    .place = print->what,
+                    .label = with->is_dleft ? "rank against d-left, %" : "rank against standard, %",
+                    .place = print->label,
                     .published = published,
                     .exact = percent_over(print, with, print->lambda),
                     .rule = LAB_EQUAL,
@@ -87,9 +87,9 @@ static void record_standard(lab_run *run, const rank_print *print, bool is_count
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s%s.standard", print->name,
                                             is_counting ? ".counting" : ""),
-                           .what = is_counting ? "counting Bloom filter, bits per key"
-                                               : "Bloom filter, bits per key",
-                           .place = print->what,
+                           .label = is_counting ? "counting Bloom filter, bits per key"
+                                                : "Bloom filter, bits per key",
+                           .place = print->label,
                            .published = is_counting ? print->counting_standard : print->standard,
                            .exact = (is_counting ? CBF_BITS : 1) * bloom_ideal_bits(rate),
                            .measured = lab_computed(bits),
@@ -102,9 +102,9 @@ static void record_dleft(lab_run *run, const rank_print *print, bool is_counting
     lab_record(run,
                &(lab_row){
                    .name = lab_text(run, "%s%s.dleft", print->name, is_counting ? ".counting" : ""),
-                   .what = is_counting ? "d-left counting filter, bits per key"
-                                       : "d-left hashing, bits per key",
-                   .place = print->what,
+                   .label = is_counting ? "d-left counting filter, bits per key"
+                                        : "d-left hashing, bits per key",
+                   .place = print->label,
                    .published = is_counting ? print->counting_dleft : print->dleft,
                    .exact = dleft_bits(rank_print_rate(print), is_counting ? COUNTER_BITS : 0),
                    .rule = LAB_EQUAL,
@@ -123,8 +123,8 @@ static void record_rank(lab_run *run, const rank_print *print, bool is_counting)
     lab_record(
         run,
         &(lab_row){ .name = lab_text(run, "%s%s.rank", print->name, is_counting ? ".counting" : ""),
-                    .what = is_counting ? "rank counting, bits per key" : "rank, bits per key",
-                    .place = print->what,
+                    .label = is_counting ? "rank counting, bits per key" : "rank, bits per key",
+                    .place = print->label,
                     .published = is_counting ? print->counting_bits : print->bits,
                     .exact = rank_paper_bits(&table) / RANK_KEYS,
                     .measured = lab_computed(rank_plan_of(&spec).bits_per_key),
@@ -178,14 +178,14 @@ static void record_emptied(lab_run *run, const rank_print *print) {
     free(outcomes);
     double const sigma = theory_rate_sigma(rate, 0, (double)series.n, QUERIES);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.counting.fpr", print->name),
-                                .what = "false positives of the counting table",
-                                .place = print->what,
+                                .label = "false positives of the counting table",
+                                .place = print->label,
                                 .exact = rate,
                                 .measured = lab_sample_mean(&asked, sigma),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.counting.left", print->name),
-                                .what = "keys left when all are removed",
-                                .place = print->what,
+                                .label = "keys left when all are removed",
+                                .place = print->label,
                                 .exact = 0,
                                 .measured = { (double)wrong, series.n, 0, 0 },
                                 .rule = LAB_EQUAL,
@@ -264,8 +264,8 @@ static void record_stream(lab_run *run, const rank_print *print, bool is_countin
         run,
         &(lab_row){
             .name = lab_text(run, "%s.%s", print->name, is_counting ? "counting.packed" : "packed"),
-            .what = is_counting ? "sent with copies, bits per key" : "sent, bits per key",
-            .place = print->what,
+            .label = is_counting ? "sent with copies, bits per key" : "sent, bits per key",
+            .place = print->label,
             .published = is_counting ? NULL : print->packed,
             .exact = packed_bits(print) + is_counting,
             .measured = lab_sample_mean(&bits, 0),
@@ -278,8 +278,8 @@ static void record_stream(lab_run *run, const rank_print *print, bool is_countin
 static void record_ratio(lab_run *run, const rank_print *print, const char *name, double bits,
                          const char *published, const char *flaw) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", print->name, name),
-                                .what = "of the Bloom filter's bits, %",
-                                .place = print->what,
+                                .label = "of the Bloom filter's bits, %",
+                                .place = print->label,
                                 .published = published,
                                 .exact = 100 * bits / bloom_ideal_bits(rank_print_rate(print)),
                                 .rule = LAB_EQUAL,
@@ -294,8 +294,8 @@ static void record_uncompressed(lab_run *run, const rank_print *print, const cha
     double const rate = rank_print_rate(print), rounded = round(10 * bits) / 10;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.%s", print->name, name),
-                           .what = "bits per key of a Bloom filter for that",
-                           .place = print->what,
+                           .label = "bits per key of a Bloom filter for that",
+                           .place = print->label,
                            .published = published,
                            .exact = bloom_uncompressed_bits(rate, bits),
                            .rule = LAB_EQUAL,
@@ -315,8 +315,8 @@ static void record_uncompressed(lab_run *run, const rank_print *print, const cha
 static void record_packed_dleft(lab_run *run, const rank_print *print) {
     double const bits = dleft_packed_bits(rank_print_rate(print));
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.dleft", print->name),
-                                .what = "d-left hashing, sent, bits per key",
-                                .place = print->what,
+                                .label = "d-left hashing, sent, bits per key",
+                                .place = print->label,
                                 .published = print->packed_dleft,
                                 .exact = bits,
                                 .rule = LAB_EQUAL,

@@ -62,7 +62,7 @@ static tamis_forecast forecast_of(const tamis_plan *plan, double keys) {
 
 /* One of the two things that can happen, over a range of loads. */
 typedef struct kinds_event {
-    const char *figure, *what;
+    const char *figure, *label;
     bool        is_saturation;
     double      from, to, step; /* loads, in units of the capacity */
 } kinds_event;
@@ -122,14 +122,14 @@ static void record(lab_run *run, const kinds_event *event, const tamis_plan *pla
     double const         seen = share_of(event, outcomes, n, 1) * (double)n;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.capacity", plan->kind),
-                           .what = lab_text(run, "%s: tables with one, at capacity", plan->kind),
+                           .label = lab_text(run, "%s: tables with one, at capacity", plan->kind),
                            .exact = told_of(event, &told) * (double)n,
                            .measured = { .value = seen, .trials = n },
                            .rule = LAB_COUNT,
                            .tolerance = 1e-4,
                            .reason = "a count of rare events, as forecast" });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.beyond", plan->kind),
-                                .what = lab_text(run, "%s: loads above the forecast", plan->kind),
+                                .label = lab_text(run, "%s: loads above the forecast", plan->kind),
                                 .measured = { .value = count_broken(event, plan, outcomes, n),
                                               .trials = n },
                                 .rule = LAB_EQUAL,

@@ -141,7 +141,7 @@ static void record_life(lab_run *run, const tamis_plan *plan, const life_samples
         theory_rate_sigma(own->mean, lab_sample_deviation(own), (double)samples->n, QUERIES);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.own", plan->kind),
-                           .what = lab_text(run, "%s: own rate against stated rate", plan->kind),
+                           .label = lab_text(run, "%s: own rate against stated rate", plan->kind),
                            .exact = plan->fpr,
                            .measured = lab_sample_mean(own, 0),
                            .rule = LAB_RELATIVE,
@@ -150,12 +150,12 @@ static void record_life(lab_run *run, const tamis_plan *plan, const life_samples
                                      "good to 3%; those of a few filters scatter by 0.5%" });
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.asked", plan->kind),
-                           .what = lab_text(run, "%s: measured rate against own rate", plan->kind),
+                           .label = lab_text(run, "%s: measured rate against own rate", plan->kind),
                            .exact = own->mean,
                            .measured = lab_sample_mean(&samples->asked, sigma),
                            LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", plan->kind),
-                                .what = lab_text(run, "%s: keys lost, adds refused", plan->kind),
+                                .label = lab_text(run, "%s: keys lost, adds refused", plan->kind),
                                 .measured = { .value = samples->lost + samples->refused,
                                               .trials = samples->n },
                                 .rule = LAB_EQUAL,

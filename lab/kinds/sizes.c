@@ -69,7 +69,7 @@ static void record_size(lab_run *run, const char *kind, const kinds_job *job) {
     if (!kinds_plan(kind, job, &plan)) return;
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.%.0e", kind, job->fpr),
-                           .what = lab_text(run, "%s: bits per key", kinds_label(run, &plan, job)),
+                           .label = lab_text(run, "%s: bits per key", kinds_label(run, &plan, job)),
                            .place = lab_text(run, "%g%%, 100000 keys", 100 * job->fpr),
                            .exact = plan.bits_per_key,
                            .measured = lab_computed(real_bits(&plan)),

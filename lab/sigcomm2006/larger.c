@@ -109,7 +109,7 @@ static void record_load(lab_run *run, const larger_shape *shape, const char *nam
     lab_record(
         run, &(lab_row){
                  .name = lab_text(run, "%s.utilization", name),
-                 .what = lab_text(run, "utilization, d = %u, h = %u", shape->tables, shape->cells),
+                 .label = lab_text(run, "utilization, d = %u, h = %u", shape->tables, shape->cells),
                  .published = is_paper ? "0.667" : NULL,
                  .exact = load / shape->cells,
                  .measured = lab_computed(own / shape->cells),
@@ -120,8 +120,8 @@ static void record_load(lab_run *run, const larger_shape *shape, const char *nam
                                     "come and go one put in 64 million fails there."
                                   : NULL });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bits", name),
-                                .what = lab_text(run, "bits per key at 0.1%%, d = %u, h = %u",
-                                                 shape->tables, shape->cells),
+                                .label = lab_text(run, "bits per key at 0.1%%, d = %u, h = %u",
+                                                  shape->tables, shape->cells),
                                 .exact = bits * shape->cells / load,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic",
@@ -147,8 +147,8 @@ static void record_refused(lab_run *run, const larger_shape *shape, const char *
     for (uint64_t i = 0; i < n; i++) refused += (double)outcomes[i];
     free(outcomes);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.refused", name),
-                                .what = lab_text(run, "puts refused, load %.2f in %u cells", load,
-                                                 shape->cells),
+                                .label = lab_text(run, "puts refused, load %.2f in %u cells", load,
+                                                  shape->cells),
                                 .exact = (double)(n * STEPS) * FULL,
                                 .measured = { .value = refused, .trials = n },
                                 .rule = LAB_COUNT,

@@ -27,7 +27,7 @@
 
 /* Tables of m cells and k hashes; share[i] of the keys have value i, or any of `values`. */
 typedef struct sbf_config {
-    const char *name, *what;
+    const char *name, *label;
     uint64_t    cells;
     unsigned    k;
     uint64_t    values;
@@ -196,11 +196,11 @@ static sbf_samples take_samples(const lab_run *run, const sbf_config *config) {
 
 /* ------------------------------------------------------------------ rows */
 
-static void record_rate(lab_run *run, const sbf_config *config, const char *name, const char *what,
+static void record_rate(lab_run *run, const sbf_config *config, const char *name, const char *label,
                         double exact, const lab_sample *sample) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", config->name, name),
-                                .what = what,
-                                .place = config->what,
+                                .label = label,
+                                .place = config->label,
                                 .exact = exact,
                                 .measured = lab_sample_mean(sample, 0),
                                 LAB_WITHIN_4_SIGMA });
@@ -208,8 +208,8 @@ static void record_rate(lab_run *run, const sbf_config *config, const char *name
 
 static void record_never(lab_run *run, const sbf_config *config, const sbf_samples *samples) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.wrong", config->name),
-                                .what = "wrong values and lost keys",
-                                .place = config->what,
+                                .label = "wrong values and lost keys",
+                                .place = config->label,
                                 .exact = 0,
                                 .measured = { .value = samples->wrong + samples->lost,
                                               .trials = samples->all_unknown.n },
@@ -221,8 +221,8 @@ static void record_never(lab_run *run, const sbf_config *config, const sbf_sampl
 static void record_print(lab_run *run, const sbf_config *config, double exact) {
     double const others = KEYS * (1 - config->share[0]), k = config->k;
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.printed", config->name),
-                                .what = "value 0, by the approximation as printed",
-                                .place = config->what,
+                                .label = "value 0, by the approximation as printed",
+                                .place = config->label,
                                 .published = lab_text(run, "%.3f", pow(-expm1(-k * others), k)),
                                 .exact = exact,
                                 .flaw = "The exponent lacks a division by m." });
@@ -252,7 +252,7 @@ static void run_mix(lab_run *run, const sbf_config *config) {
 void sbf_insertions_run(lab_run *run) {
     static const sbf_config configs[] = {
         { .name = "equal",
-          .what = "4 values, equally common; 5 cells per key, k = 3",
+          .label = "4 values, equally common; 5 cells per key, k = 3",
           .cells = 5 * KEYS,
           .k = 3,
           .values = 4,
@@ -261,7 +261,7 @@ void sbf_insertions_run(lab_run *run) {
           .turnovers = 1,
           .is_printed = true },
         { .name = "most",
-          .what = "3 values of 70, 20 and 10%; 5 cells per key, k = 4",
+          .label = "3 values of 70, 20 and 10%; 5 cells per key, k = 4",
           .cells = 5 * KEYS,
           .k = 4,
           .values = 3,
@@ -269,7 +269,7 @@ void sbf_insertions_run(lab_run *run) {
           .counter_bits = 4,
           .turnovers = 1 },
         { .name = "full",
-          .what = "2 values, equally common; 2 cells per key, k = 2",
+          .label = "2 values, equally common; 2 cells per key, k = 2",
           .cells = 2 * KEYS,
           .k = 2,
           .values = 2,
@@ -306,8 +306,8 @@ static void run_churn(lab_run *run, const sbf_config *config) {
     bool const        is_rate = config->values == ALL_DIFFER || config->counter_bits == 0;
     double const      before = config->share[0] > 0 ? formula(config) : stated(config, 1);
     lab_row           row = { .name = lab_text(run, "%s.unknown", config->name),
-                              .what = "keys that are unknown",
-                              .place = config->what,
+                              .label = "keys that are unknown",
+                              .place = config->label,
                               .exact = stated(config, config->turnovers),
                               .measured = lab_sample_mean(&samples.all_unknown, 0),
                               LAB_WITHIN_4_SIGMA };
@@ -323,14 +323,14 @@ static void run_churn(lab_run *run, const sbf_config *config) {
 void sbf_churn_run(lab_run *run) {
     static const sbf_config configs[] = {
         { .name = "differ",
-          .what = "all values differ; 20 cells per key, k = 4, 16 turnovers",
+          .label = "all values differ; 20 cells per key, k = 4, 16 turnovers",
           .cells = 20 * KEYS,
           .k = 4,
           .values = ALL_DIFFER,
           .counter_bits = 4,
           .turnovers = TURNOVERS },
         { .name = "equal",
-          .what = "4 equal values; 5 cells per key, k = 3, 16 turnovers",
+          .label = "4 equal values; 5 cells per key, k = 3, 16 turnovers",
           .cells = 5 * KEYS,
           .k = 3,
           .values = 4,
@@ -338,7 +338,7 @@ void sbf_churn_run(lab_run *run) {
           .counter_bits = 5,
           .turnovers = TURNOVERS },
         { .name = "moving",
-          .what = "the same, and for each key that comes one moves",
+          .label = "the same, and for each key that comes one moves",
           .cells = 5 * KEYS,
           .k = 3,
           .values = 4,
@@ -347,7 +347,7 @@ void sbf_churn_run(lab_run *run) {
           .turnovers = TURNOVERS,
           .moves = 1 },
         { .name = "uncounted",
-          .what = "no counters, insertions only: any overlap is unknown",
+          .label = "no counters, insertions only: any overlap is unknown",
           .cells = 5 * KEYS,
           .k = 3,
           .values = 4,

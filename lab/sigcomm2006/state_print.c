@@ -227,8 +227,8 @@ static void record_refusals(lab_run *run, const overflow_row *row) {
     double const exact = (double)n * (double)STEPS * chance_of(row->load, row->cells);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "refused.%s", row->name),
-                           .what = lab_text(run, "refused, %.3f in %u cells%s", row->load,
-                                            row->cells, row->is_reinserted ? ", reinserted" : ""),
+                           .label = lab_text(run, "refused, %.3f in %u cells%s", row->load,
+                                             row->cells, row->is_reinserted ? ", reinserted" : ""),
                            .exact = exact,
                            .measured = { .value = (double)refused, .trials = n },
                            .rule = row->is_reinserted ? LAB_AT_MOST : LAB_COUNT,
@@ -238,10 +238,10 @@ static void record_refusals(lab_run *run, const overflow_row *row) {
                            .remark = lab_text(run, "of %u times 2^20 puts", (unsigned)n) });
 }
 
-static void record_fluid(lab_run *run, const char *name, const char *what, const char *published,
+static void record_fluid(lab_run *run, const char *name, const char *label, const char *published,
                          double exact) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = published,
                                 .exact = exact,
                                 .rule = LAB_EQUAL,
@@ -284,12 +284,12 @@ static void record_share(lab_run *run, const acsm_outcome *outcomes, uint64_t n,
         lab_sample_add(&sample, (double)outcomes[i].buckets[row->load] / ALL_BUCKETS);
     }
     lab_row shown = { .name = lab_text(run, "%s.load.%u", row->name, row->load),
-                      .what = lab_text(run, "share with %u or more, %s", row->load, row->name),
+                      .label = lab_text(run, "share with %u or more, %s", row->load, row->name),
                       .exact = row->exact,
                       .measured = lab_sample_mean(&sample, 0),
                       LAB_WITHIN_4_SIGMA };
     if (is_few) {
-        shown.what = lab_text(run, "buckets with %u or more, %s", row->load, row->name);
+        shown.label = lab_text(run, "buckets with %u or more, %s", row->load, row->name);
         shown.exact = expected;
         shown.measured =
             (lab_measured){ .value = round(sample.mean * ALL_BUCKETS * (double)n), .trials = n };
@@ -320,7 +320,7 @@ static void record_loads(lab_run *run, bool is_churned) {
     }
     free(outcomes);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.refused", name),
-                                .what = lab_text(run, "puts refused, %s", name),
+                                .label = lab_text(run, "puts refused, %s", name),
                                 .exact = is_churned ? (double)(n * STEPS) * chance_of(4, CELLS) : 0,
                                 .measured = { .value = (double)refused, .trials = n },
                                 .rule = is_churned ? LAB_COUNT : LAB_EQUAL,
@@ -411,10 +411,10 @@ static double unknown_share(bool is_churned, double prints) {
 
 #define PRINT_BITS 12
 
-static void record_count(lab_run *run, const char *name, const char *what, double exact,
+static void record_count(lab_run *run, const char *name, const char *label, double exact,
                          double measured, uint64_t n) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .exact = exact,
                                 .measured = { .value = measured, .trials = n },
                                 .rule = exact == 0 ? LAB_EQUAL : LAB_COUNT,
@@ -447,12 +447,12 @@ static void record_strangers(lab_run *run, const char *name, const sums *sum, ui
     lab_record(
         run,
         &(lab_row){ .name = lab_text(run, "%s.strangers", name),
-                    .what = lab_text(run, "false positives, %s", name),
+                    .label = lab_text(run, "false positives, %s", name),
                     .exact = rate,
                     .measured = { .value = sum->hits / asked, .trials = n, .sigma_theory = sigma },
                     LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bound", name),
-                                .what = "the paper's bound, d h 2^-f",
+                                .label = "the paper's bound, d h 2^-f",
                                 .exact = TABLES * CELLS * ldexp(1, -PRINT_BITS),
                                 .measured = { .value = sum->hits / asked, .trials = n },
                                 .rule = LAB_AT_MOST,
@@ -483,7 +483,7 @@ static void record_rates(lab_run *run, bool is_permuted) {
                  sum.wrong, n);
     double const bits = CELLS * (PRINT_BITS + 3 + !is_permuted);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.bits", name),
-                                .what = lab_text(run, "total bits, d b h (f + x), %s", name),
+                                .label = lab_text(run, "total bits, d b h (f + x), %s", name),
                                 .exact = ALL_BUCKETS * 8 * ceil(bits / 8),
                                 .measured = lab_computed(sum.bits),
                                 .rule = LAB_EQUAL,

@@ -112,10 +112,10 @@ static void threshold_trial(const void *given, lab_random *random, void *ret_out
 
 /* ------------------------------------------------------------------ rows */
 
-static void record_rate(lab_run *run, const char *name, const char *what, double exact,
+static void record_rate(lab_run *run, const char *name, const char *label, double exact,
                         const lab_sample *sample) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .exact = exact,
                                 .measured = lab_sample_mean(sample, 0),
                                 LAB_WITHIN_4_SIGMA });
@@ -165,15 +165,15 @@ static void record_best(lab_run *run, unsigned cells) {
     unsigned     k1 = 0, k2 = 0;
     double const one = least_sum(cells, 1, &k1), two = least_sum(cells, 2, &k2);
     bool const   is_better = one <= two;
-    lab_record(run,
-               &(lab_row){ .name = lab_text(run, "best.%u", cells),
-                           .what = lab_text(run, "least sum of both, %u cells, t = 2 and 1", cells),
-                           .exact = two,
-                           .measured = lab_computed(one),
-                           .rule = LAB_AT_MOST,
-                           .reason = "\"we have not found this especially effective\"",
-                           .remark = lab_text(run, "k = %u and %u.%s", k2, k1,
-                                              is_better ? "" : " It is effective here.") });
+    lab_record(
+        run, &(lab_row){ .name = lab_text(run, "best.%u", cells),
+                         .label = lab_text(run, "least sum of both, %u cells, t = 2 and 1", cells),
+                         .exact = two,
+                         .measured = lab_computed(one),
+                         .rule = LAB_AT_MOST,
+                         .reason = "\"we have not found this especially effective\"",
+                         .remark = lab_text(run, "k = %u and %u.%s", k2, k1,
+                                            is_better ? "" : " It is effective here.") });
 }
 
 void sbf_thresholds_run(lab_run *run) {

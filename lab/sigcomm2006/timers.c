@@ -229,7 +229,7 @@ static void record_kept(lab_run *run, const char *name, unsigned sweeps,
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&keys, outcomes[i].keys - FCF_TOUCHED);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "%s.keys", name),
-                           .what = lab_text(run, "silent keys in the table, n = %u", sweeps),
+                           .label = lab_text(run, "silent keys in the table, n = %u", sweeps),
                            .exact = exact.mean,
                            .measured = lab_sample_mean(&keys, 0),
                            .rule = LAB_RELATIVE,
@@ -240,7 +240,7 @@ static void record_kept(lab_run *run, const char *name, unsigned sweeps,
                                               "would be %.0f.",
                                               arrivals * (1 + 0.5 / sweeps)) });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.most", name),
-                                .what = lab_text(run, "their bound, n = %u", sweeps),
+                                .label = lab_text(run, "their bound, n = %u", sweeps),
                                 .exact = arrivals * (1 + 1.0 / sweeps),
                                 .measured = { .value = keys.mean, .trials = n },
                                 .rule = LAB_AT_MOST,
@@ -249,10 +249,10 @@ static void record_kept(lab_run *run, const char *name, unsigned sweeps,
 
 static const char heard[] = "a law: a key that is put or touched within its timeout stays";
 
-static void record_zero(lab_run *run, const char *name, const char *what, const char *reason,
+static void record_zero(lab_run *run, const char *name, const char *label, const char *reason,
                         double seen, uint64_t n) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .exact = 0,
                                 .measured = { .value = seen, .trials = n },
                                 .rule = LAB_EQUAL,
@@ -301,10 +301,10 @@ static double missed_by(double keys) {
 }
 
 /* The mean over s of f(that a cell is empty), by the midpoints of 1000 parts. */
-static double mean_over_sweep(unsigned sweeps, double (*of)(double empty)) {
+static double mean_over_sweep(unsigned sweeps, double (*function)(double empty)) {
     double sum = 0;
     for (double part = 0.5; part < 1000; part++)
-        sum += of(missed_by(SBF_PER_TICK * TIMEOUT * (1 + part / 1000 / sweeps))) / 1000;
+        sum += function(missed_by(SBF_PER_TICK * TIMEOUT * (1 + part / 1000 / sweeps))) / 1000;
     return sum;
 }
 
@@ -353,7 +353,7 @@ void sbf_timers_run(lab_run *run) {
         free(outcomes);
         lab_record(run,
                    &(lab_row){ .name = lab_text(run, "%s.unknown", name),
-                               .what = lab_text(run, "unknown keys, n = %u", sweeps_of(bits[i])),
+                               .label = lab_text(run, "unknown keys, n = %u", sweeps_of(bits[i])),
                                .exact = unknown_share(sweeps_of(bits[i])),
                                .measured = lab_sample_mean(&unknown, 0),
                                LAB_WITHIN_4_SIGMA,

@@ -23,7 +23,7 @@ static void record_mean(lab_run *run, double shift, const char *published, const
     for (uint64_t i = 0; i < series.n; i++) lab_sample_add(&sample, (double)outcomes[i] * 0x1p-64);
     free(outcomes);
     lab_record(run, &(lab_row){ .name = "mean",
-                                .what = "mean of uniform numbers",
+                                .label = "mean of uniform numbers",
                                 .published = published,
                                 .exact = 0.5 + shift,
                                 .measured = lab_sample_mean(&sample, 0),

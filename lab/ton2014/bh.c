@@ -165,7 +165,7 @@ static void record_best(lab_run *run, unsigned k) {
                        found.least, found.papers);
     lab_record(
         run, &(lab_row){ .name = lab_text(run, "ties.k%u", k),
-                         .what = lab_text(run, "sequences with that rate, k = %u", k),
+                         .label = lab_text(run, "sequences with that rate, k = %u", k),
                          .exact = 2,
                          .measured = lab_computed(found.best),
                          .rule = LAB_EQUAL,
@@ -178,7 +178,7 @@ static void record_thirteen(lab_run *run) {
     unsigned h = 1;
     while (tamis_is_bh(SEQUENCE_2(1, 2) | SEQUENCE_1(15), h + 1)) h++;
     lab_record(run, &(lab_row){ .name = "thirteen",
-                                .what = "largest h of {1, 2, 15}",
+                                .label = "largest h of {1, 2, 15}",
                                 .place = "ToN 2014, section VIII.D, table II",
                                 .published = "12",
                                 .exact = h,
@@ -257,7 +257,7 @@ void vi_sequences_run(lab_run *run) {
     record_best(run, 5);
     record_best(run, 6);
     lab_record(run, &(lab_row){ .name = "saved",
-                                .what = "lower than theorem 1, k = 5",
+                                .label = "lower than theorem 1, k = 5",
                                 .published = "0.36",
                                 .exact = 1 - improved_rate(BH_PAPER, 5) / basic,
                                 .rule = LAB_EQUAL,
@@ -275,7 +275,7 @@ void vi_sequences_run(lab_run *run) {
 static void record_ideal(lab_run *run) {
     vi_config const wide = { VI_BH, N, { 3840, 5, 6, 10, BH_PAPER, 3, 1, 0 } };
     lab_record(run, &(lab_row){ .name = "3+5.ideal",
-                                .what = "3 + 5 bits, if no entry overflowed",
+                                .label = "3 + 5 bits, if no entry overflowed",
                                 .exact = vi_rate(&wide),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });

@@ -92,11 +92,11 @@ static level_chances chances_of(const level_config *config) {
                             tamis_binomial_tail(m, above, cells) };
 }
 
-static void record_share(lab_run *run, const char *name, const char *what, double exact,
+static void record_share(lab_run *run, const char *name, const char *label, double exact,
                          const lab_sample *share, const char *remark) {
     double const sigma = sqrt(exact * (1 - exact) / (double)share->n);
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .exact = exact,
                                 .measured = lab_sample_mean(share, fmax(sigma, 1e-3)),
                                 LAB_WITHIN_4_SIGMA,
@@ -226,14 +226,14 @@ static ml_outcome *ml_run(const lab_run *run, const char *name, const ml_config 
 
 static void record_lost(lab_run *run, const char *name, double lost) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.lost", name),
-                                .what = "keys lost",
+                                .label = "keys lost",
                                 .exact = 0,
                                 .measured = lab_computed(lost),
                                 .rule = LAB_EQUAL,
                                 .reason = "no false negatives" });
 }
 
-static void record_ml_rate(lab_run *run, const char *name, const char *what,
+static void record_ml_rate(lab_run *run, const char *name, const char *label,
                            const ml_config *config) {
     uint64_t const    n = run->is_full ? 1000 : 50;
     ml_outcome *const filters = ml_run(run, name, config, n);
@@ -251,13 +251,13 @@ static void record_ml_rate(lab_run *run, const char *name, const char *what,
     double const sigma = theory_rate_sigma(told.fpr, scatter, (double)n, ML_QUERIES);
     lab_record(run, &(lab_row){
                         .name = name,
-                        .what = what,
+                        .label = label,
                         .exact = told.fpr,
                         .measured = lab_sample_mean(&own, 0),
                         LAB_WITHIN_4_SIGMA,
                         .remark = "Here there is room for all cells; in the paper there is not." });
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", name),
-                                .what = "the same, asked for absent keys",
+                                .label = "the same, asked for absent keys",
                                 .exact = told.fpr,
                                 .measured = lab_sample_mean(&asked, sigma),
                                 LAB_WITHIN_4_SIGMA });
@@ -274,10 +274,10 @@ static void record_ml_rates(lab_run *run) {
 
 /* ------------------------------------------------------------------ levels: sizes */
 
-static void record_bits(lab_run *run, const char *name, const char *what, const char *published,
+static void record_bits(lab_run *run, const char *name, const char *label, const char *published,
                         double bits, const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = published,
                                 .exact = bits / VI_KIB,
                                 .rule = LAB_EQUAL,
@@ -288,7 +288,7 @@ static void record_bits(lab_run *run, const char *name, const char *what, const 
 static void record_general_rate(lab_run *run, unsigned k) {
     static const vi_scheme general = VI_SCHEME_GENERAL;
     lab_record(run, &(lab_row){ .name = lab_text(run, "general.rate.k%u", k),
-                                .what = lab_text(run, "9500 counters, general, k = %u: rate", k),
+                                .label = lab_text(run, "9500 counters, general, k = %u: rate", k),
                                 .published = "<1e-3",
                                 .exact = vi_scheme_rate(&general, 9500, k),
                                 .rule = LAB_EQUAL,
@@ -351,7 +351,7 @@ static void record_hcbf(lab_run *run) {
                 "The sum of the printed parts.");
     lab_record(run,
                &(lab_row){ .name = "hcbf.main",
-                           .what = "ML-HCBF: 2 bits for each counter, KiB",
+                           .label = "ML-HCBF: 2 bits for each counter, KiB",
                            .published = "7.14",
                            .exact = 2 * m / VI_KIB,
                            .rule = LAB_EQUAL,
@@ -359,12 +359,12 @@ static void record_hcbf(lab_run *run) {
                            .flaw = "From its reference [7]; the size for 29245 counters, where "
                                    "the rate needs 28756." });
     lab_record(run, &(lab_row){ .name = "hcbf.cells",
-                                .what = "ML-HCBF: counters with a second level",
+                                .label = "ML-HCBF: counters with a second level",
                                 .exact = cells,
                                 .measured = lab_sample_mean(&seen, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "hcbf.upper",
-                                .what = "ML-HCBF: 3 bits for each of these, KiB",
+                                .label = "ML-HCBF: 3 bits for each of these, KiB",
                                 .published = "0.41",
                                 .exact = 3 * cells / VI_KIB,
                                 .rule = LAB_EQUAL,

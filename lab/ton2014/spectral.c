@@ -118,7 +118,7 @@ static void record_sizes(lab_run *run, unsigned bits, const char *published) {
     spectral_config const config = smallest(bits);
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "size.%u", bits),
-                           .what = lab_text(run, "spectral, counters of %u bits, KiB", bits),
+                           .label = lab_text(run, "spectral, counters of %u bits, KiB", bits),
                            .published = published,
                            .exact = (double)config.g[CBF_COUNTERS] * bits / VI_KIB,
                            .rule = LAB_EQUAL,
@@ -136,7 +136,7 @@ static void record_filters(lab_run *run, unsigned bits) {
     spectral_config const  config = smallest(bits);
     spectral_samples const seen = take_samples(run, lab_text(run, "filters.%u", bits), &config);
     lab_record(run, &(lab_row){ .name = lab_text(run, "rate.%u", bits),
-                                .what = lab_text(run, "the same, %u bits: rate", bits),
+                                .label = lab_text(run, "the same, %u bits: rate", bits),
                                 .published = "1e-3",
                                 .published_sigma = lab_sample_deviation(&seen.own),
                                 .exact = tamis_cbf_fpr(config.g, N),
@@ -145,7 +145,7 @@ static void record_filters(lab_run *run, unsigned bits) {
     lab_record(
         run, &(lab_row){
                  .name = lab_text(run, "stuck.%u", bits),
-                 .what = lab_text(run, "filters with a stuck counter, %u bits", bits),
+                 .label = lab_text(run, "filters with a stuck counter, %u bits", bits),
                  .exact = fmax(1e-12, tamis_cbf_saturation(config.g, &(tamis_workload){ N, 1, N })),
                  .measured = lab_sample_mean(&seen.stuck, 0),
                  .rule = LAB_AT_MOST,
@@ -161,17 +161,17 @@ static void record_counts(lab_run *run) {
     spectral_samples const       b = take_samples(run, "counts.minimal", &minimal);
     spectral_samples const       c = take_samples(run, "counts.merged", &merged);
     lab_record(run, &(lab_row){ .name = "counts.plain",
-                                .what = "1%, minimum selection: counts too high",
+                                .label = "1%, minimum selection: counts too high",
                                 .exact = count_error(plain.g, N),
                                 .measured = lab_sample_mean(&a.too_high, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "counts.minimal",
-                                .what = "1%, minimal increase: counts too high",
+                                .label = "1%, minimal increase: counts too high",
                                 .exact = count_error(minimal.g, N),
                                 .measured = lab_sample_mean(&b.too_high, 0),
                                 LAB_WITHIN_4_SIGMA });
     lab_record(run, &(lab_row){ .name = "counts.merged",
-                                .what = "the same, merged of two halves",
+                                .label = "the same, merged of two halves",
                                 .exact = count_error(minimal.g, N / 2.0) +
                                          tamis_cbf_fpr(minimal.g, N / 2.0),
                                 .measured = lab_sample_mean(&c.too_high, 0),

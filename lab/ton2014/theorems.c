@@ -26,10 +26,10 @@ static double bound_of(double j, double r) {
     return pow(exp(1) * log(2) / (j * r), j);
 }
 
-static void record_bound(lab_run *run, const char *name, const char *what, const char *place,
+static void record_bound(lab_run *run, const char *name, const char *label, const char *place,
                          double bound) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = place,
                                 .exact = bound_of(16, 1),
                                 .measured = lab_computed(bound),
@@ -56,7 +56,7 @@ static void record_ratios(lab_run *run) {
     }
     lab_record(run,
                &(lab_row){ .name = "ratio",
-                           .what = "largest ratio of rates, m from 20 on",
+                           .label = "largest ratio of rates, m from 20 on",
                            .exact = 1,
                            .measured = lab_computed(most),
                            .rule = LAB_AT_MOST,
@@ -74,7 +74,7 @@ static void record_overflow(lab_run *run) {
     record_bound(run, "overflow.7bit", "7 bits, r = 4/7: bound, over m", "ToN 2014, section VIII.C",
                  seven);
     lab_record(run, &(lab_row){ .name = "overflow.library",
-                                .what = "7680 of the 7-bit bound, and the law",
+                                .label = "7680 of the 7-bit bound, and the law",
                                 .place = "ToN 2014, section VIII.C",
                                 .exact = 7680 * seven,
                                 .measured = lab_computed(tamis_vi_saturation(g, N, N)),
@@ -128,7 +128,7 @@ static double ratio_with_real_k(double alpha) {
 static void record_ratio_bound(lab_run *run, double alpha) {
     lab_record(run,
                &(lab_row){ .name = lab_text(run, "ratio.bound.%g", alpha),
-                           .what = lab_text(run, "ratio of rates and its bound, %g bits", alpha),
+                           .label = lab_text(run, "ratio of rates and its bound, %g bits", alpha),
                            .place = "ToN 2014, theorem 3 (ii)",
                            .exact = pow(2 * (1 - bound_p0(20)), real_k(alpha)),
                            .measured = lab_computed(ratio_with_real_k(alpha)),
@@ -153,7 +153,7 @@ static void record_ratio_of_filters(lab_run *run, double alpha) {
     double const sigma = hypot(of_a.sigma_trials / of_a.value, of_b.sigma_trials / of_b.value);
     lab_record(
         run, &(lab_row){ .name = lab_text(run, "ratio.%g", alpha),
-                         .what = lab_text(run, "ratio of the rates of filters, %g bits", alpha),
+                         .label = lab_text(run, "ratio of the rates of filters, %g bits", alpha),
                          .place = "ToN 2014, theorem 3 (ii)",
                          .exact = vi_rate(&vi) / vi_rate(&cbf),
                          .measured = { .value = ratio, .trials = n, .sigma_trials = ratio * sigma },
@@ -183,7 +183,7 @@ static void record_random_bits(lab_run *run) {
     const char *const printed = lab_text(run, "%g", k * (ceil(log2(m)) + 1));
     lab_record(run,
                &(lab_row){ .name = "random.8bit",
-                           .what = "random bits: 8-bit counters, D4",
+                           .label = "random bits: 8-bit counters, D4",
                            .place = "ToN 2014, section IV",
                            .published = printed,
                            .exact = random_bits(m, k, 8),
@@ -193,7 +193,7 @@ static void record_random_bits(lab_run *run) {
                                      "CBF needs 65." });
     lab_record(run,
                &(lab_row){ .name = "random.7bit",
-                           .what = "random bits: 7-bit counters, D4",
+                           .label = "random bits: 7-bit counters, D4",
                            .place = "ToN 2014, section IV",
                            .published = printed,
                            .exact = random_bits(m, k, 7),
@@ -250,13 +250,13 @@ static void record_example_5(lab_run *run) {
 void vi_theorems_run(lab_run *run) {
     record_theorem_2(run);
     lab_record(run, &(lab_row){ .name = "cbf",
-                                .what = "a CBF counter reaches 16: bound",
+                                .label = "a CBF counter reaches 16: bound",
                                 .published = "1.37e-15",
                                 .exact = bound_of(16, 1),
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "p0.20",
-                                .what = "p0 with m0 = 20",
+                                .label = "p0 with m0 = 20",
                                 .published = ">0.5",
                                 .exact = bound_p0(20),
                                 .rule = LAB_EQUAL,

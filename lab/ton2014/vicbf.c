@@ -132,7 +132,7 @@ vi_samples vi_take_samples(const lab_run *run, const char *stream, const vi_conf
 
 static void record_own(lab_run *run, const vi_rate_row *row, const vi_samples *samples) {
     lab_row own = { .name = row->name,
-                    .what = row->what,
+                    .label = row->label,
                     .place = row->place,
                     .published = row->published,
                     .exact = vi_rate(&row->config),
@@ -147,7 +147,7 @@ static void record_asked(lab_run *run, const vi_rate_row *row, const vi_samples 
     double const exact = vi_rate(&row->config), scatter = lab_sample_deviation(&samples->own);
     double const sigma = theory_rate_sigma(exact, scatter, (double)samples->asked.n, QUERIES);
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.asked", row->name),
-                                .what = "the same, asked for absent keys",
+                                .label = "the same, asked for absent keys",
                                 .place = row->place,
                                 .exact = exact,
                                 .measured = lab_sample_mean(&samples->asked, sigma),
@@ -161,7 +161,7 @@ static double stuck_share(const vi_config *config) {
 
 static void record_stuck(lab_run *run, const vi_rate_row *row, const vi_samples *samples) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.stuck", row->name),
-                                .what = "share of entries that overflow",
+                                .label = "share of entries that overflow",
                                 .place = row->place,
                                 .published = row->stuck,
                                 .published_sigma = lab_sample_deviation(&samples->stuck),
@@ -183,10 +183,10 @@ double vi_same(double exact, double computed, double within) {
     return fabs(computed - exact) <= within * fabs(exact) ? exact : computed;
 }
 
-void vi_record_computed(lab_run *run, const char *name, const char *what, const char *published,
+void vi_record_computed(lab_run *run, const char *name, const char *label, const char *published,
                         double exact, double computed) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .published = published,
                                 .exact = exact,
                                 .measured = lab_computed(vi_same(exact, computed, 1e-9)),
@@ -289,7 +289,7 @@ static void rates_50(lab_run *run) {
         vi_record_rates(run, &rows_50[i]);
     }
     lab_record(run, &(lab_row){ .name = "50.equal",
-                                .what = "bits per key: general D with CBF's rate",
+                                .label = "bits per key: general D with CBF's rate",
                                 .place = "ToN 2014, section VIII.A",
                                 .published = "32",
                                 .exact = equal_bits(),
@@ -299,7 +299,7 @@ static void rates_50(lab_run *run) {
                                         "0.00232, and CBF of 50 has 0.00247." });
     lab_record(run,
                &(lab_row){ .name = "50.saved",
-                           .what = "share of bits saved",
+                           .label = "share of bits saved",
                            .place = "ToN 2014, sections I.D and VIII.A",
                            .published = "0.33",
                            .exact = 1 - equal_bits() / 50,
@@ -318,11 +318,11 @@ typedef struct length_row {
 static void record_length(lab_run *run, const length_row *row) {
     vi_config const   config = VI(N * 30 / row->bits, row->k, row->bits, VI_D(row->l));
     vi_rate_row const filters = { .name = lab_text(run, "%s.filters", row->name),
-                                  .what = lab_text(run, "D%u, filters", row->l),
+                                  .label = lab_text(run, "D%u, filters", row->l),
                                   .config = config };
     lab_record(run,
                &(lab_row){ .name = row->name,
-                           .what = lab_text(run, "D%u: rate by theory, k = %u", row->l, row->k),
+                           .label = lab_text(run, "D%u: rate by theory, k = %u", row->l, row->k),
                            .published = row->published,
                            .exact = vi_plain_rate(&config),
                            .rule = LAB_EQUAL,
@@ -355,13 +355,13 @@ typedef struct trade_row {
 static void record_trade(lab_run *run, const trade_row *row) {
     vi_config const   config = { VI_BH, N, { 2560, row->k, 4, 8, row->sequence, row->h, 0, 0 } };
     vi_rate_row const filters = { .name = lab_text(run, "%s.filters", row->name),
-                                  .what = "the same, filters",
+                                  .label = "the same, filters",
                                   .config = config };
     double const      exact = vi_theorem_1(2560, row->k, N, row->h, row->l);
     lab_record(run,
                &(lab_row){ .name = row->name,
-                           .what = lab_text(run, "h = %u, l = %u, k = %u: theorem 1", row->h,
-                                            row->l, row->k),
+                           .label = lab_text(run, "h = %u, l = %u, k = %u: theorem 1", row->h,
+                                             row->l, row->k),
                            .published = row->published,
                            .exact = exact,
                            .measured = lab_computed(vi_same(exact, vi_plain_rate(&config), 1e-9)),
@@ -389,7 +389,7 @@ static void trades(lab_run *run) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) record_trade(run, &rows[i]);
     double const exact = vi_plain_rate(&cbf), three = vi_theorem_1(2560, 5, N, 12, 3);
     lab_record(run, &(lab_row){ .name = "h12.cbf",
-                                .what = "h = 12, and a CBF of as many bits",
+                                .label = "h = 12, and a CBF of as many bits",
                                 .exact = exact,
                                 .measured = lab_computed(vi_same(exact, three, 1e-6)),
                                 .rule = LAB_EQUAL,

@@ -31,7 +31,7 @@ typedef struct vi_config {
 
 /* What is measured of it, and printed in the paper. */
 typedef struct vi_rate_row {
-    const char *name, *what, *place;
+    const char *name, *label, *place;
     const char *published; /* a rate that the authors measured */
     const char *stuck;     /* and the share of entries that overflow; NULL: no row */
     const char *remark;
@@ -67,7 +67,7 @@ void vi_record_rates(lab_run *run, const vi_rate_row *row);
 double vi_same(double exact, double computed, double within);
 
 /* Record a number that is computed in two ways. */
-void vi_record_computed(lab_run *run, const char *name, const char *what, const char *published,
+void vi_record_computed(lab_run *run, const char *name, const char *label, const char *published,
                         double exact, double computed);
 
 /* ------------------------------------------------------------------ table I */
@@ -98,7 +98,7 @@ unsigned vi_scheme_best_k(const vi_scheme *s);
 
 /* What the library plans for the same keys and rate, beside the paper's bits. */
 typedef struct vi_planned_row {
-    const char *name, *what, *kind, *geometry;
+    const char *name, *label, *kind, *geometry;
     double      bits; /* of the paper's */
 } vi_planned_row;
 

@@ -68,8 +68,8 @@ static void measure(lab_run *run, const char *figure, const scheme *s, unsigned 
     vi_samples const   samples = vi_take_samples(run, name, &config, n);
     lab_measured const mean = lab_sample_mean(&samples.own, 0);
     lab_record(run, &(lab_row){ .name = name,
-                                .what = lab_text(run, "%.24s, %u bits, k = %u", s->curve, bits,
-                                                 (unsigned)config.g[1]),
+                                .label = lab_text(run, "%.24s, %u bits, k = %u", s->curve, bits,
+                                                  (unsigned)config.g[1]),
                                 .exact = vi_rate(&config),
                                 .measured = mean,
                                 LAB_WITHIN_4_SIGMA,
@@ -95,7 +95,7 @@ static void record_order(lab_run *run) {
     }
     lab_record(run,
                &(lab_row){ .name = "figure5.order",
-                           .what = "largest ratio of a curve to the next",
+                           .label = "largest ratio of a curve to the next",
                            .exact = 1,
                            .measured = lab_computed(most),
                            .rule = LAB_AT_MOST,
@@ -150,10 +150,10 @@ void vi_figures_run(lab_run *run) {
 /* ------------------------------------------------------------------ savings */
 
 /* 1 - a/b of two printed sizes. */
-static void record_saved(lab_run *run, const char *name, const char *what, const char *published,
+static void record_saved(lab_run *run, const char *name, const char *label, const char *published,
                          double a, double b) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = "ToN 2014, section VIII.B",
                                 .published = published,
                                 .exact = 1 - a / b,
@@ -181,7 +181,7 @@ static void record_factor(lab_run *run, unsigned bits, const char *published) {
     ratio.sigma_trials =
         factor * hypot(of_a.sigma_trials / of_a.value, of_b.sigma_trials / of_b.value);
     lab_record(run, &(lab_row){ .name = lab_text(run, "factor.%u", bits),
-                                .what = lab_text(run, "times better than a CBF, %u bits", bits),
+                                .label = lab_text(run, "times better than a CBF, %u bits", bits),
                                 .place = "ToN 2014, section VIII.A",
                                 .published = published,
                                 .exact = vi_rate(&cbf) / vi_rate(&vi),
@@ -198,29 +198,29 @@ static void record_factor(lab_run *run, unsigned bits, const char *published) {
 static void record_own_factor(lab_run *run, unsigned bits, double printed) {
     static const scheme narrow = { .bits = 7,
                                    .config = { VI_VI, N, { 0, 0, 0, 7, VI_GENERAL, 0 } } };
-    vi_config const     cbf = with_bits(&figure_5[0], bits), of = with_bits(&narrow, bits);
+    vi_config const     cbf = with_bits(&figure_5[0], bits), own = with_bits(&narrow, bits);
     uint64_t const      n = run->is_full ? FULL_FILTERS : QUICK_FILTERS;
-    vi_samples const    samples = vi_take_samples(run, lab_text(run, "own.%u", bits), &of, n);
+    vi_samples const    samples = vi_take_samples(run, lab_text(run, "own.%u", bits), &own, n);
     double const        ratio = lab_sample_mean(&samples.own, 0).value / vi_rate(&cbf);
     lab_record(
-        run,
-        &(lab_row){ .name = lab_text(run, "factor.%u.own", bits),
-                    .what = lab_text(run, "rate by CBF's, 7-bit counters, %u bits", bits),
-                    .place = "ToN 2014, section VIII.A",
-                    .exact = 1 / printed,
-                    .measured = lab_computed(ratio),
-                    .rule = LAB_AT_MOST,
-                    .reason = "the ratio of the two printed rates",
-                    .remark = lab_text(run, "k = %u; in %.1f%% of the filters a counter sticks.",
-                                       (unsigned)of.g[1], 100 * tamis_vi_saturation(of.g, N, N)) });
+        run, &(lab_row){
+                 .name = lab_text(run, "factor.%u.own", bits),
+                 .label = lab_text(run, "rate by CBF's, 7-bit counters, %u bits", bits),
+                 .place = "ToN 2014, section VIII.A",
+                 .exact = 1 / printed,
+                 .measured = lab_computed(ratio),
+                 .rule = LAB_AT_MOST,
+                 .reason = "the ratio of the two printed rates",
+                 .remark = lab_text(run, "k = %u; in %.1f%% of the filters a counter sticks.",
+                                    (unsigned)own.g[1], 100 * tamis_vi_saturation(own.g, N, N)) });
 }
 
 /* ------------------------------------------------------------------ tables of sums */
 
-static void record_least_table(lab_run *run, const char *name, const char *what, double bits,
+static void record_least_table(lab_run *run, const char *name, const char *label, double bits,
                                const char *remark) {
     lab_record(run, &(lab_row){ .name = name,
-                                .what = what,
+                                .label = label,
                                 .place = "ToN 2014, section VIII.B, table I",
                                 .exact = bits,
                                 .rule = LAB_EQUAL,

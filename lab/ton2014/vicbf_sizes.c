@@ -63,7 +63,7 @@ unsigned vi_scheme_best_k(const vi_scheme *s) {
 /* ------------------------------------------------------------------ rows */
 
 typedef struct size_row {
-    const char *name, *what, *published, *flaw, *remark;
+    const char *name, *label, *published, *flaw, *remark;
     unsigned    k;        /* 0: the best */
     bool        is_count; /* counters, not KiB */
     vi_scheme   scheme;
@@ -73,7 +73,7 @@ static void record_size(lab_run *run, const size_row *row) {
     unsigned const k = row->k != 0 ? row->k : vi_scheme_best_k(&row->scheme);
     double const   m = (double)vi_scheme_fewest(&row->scheme, k);
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = lab_text(run, "%s, k = %u", row->what, k),
+                                .label = lab_text(run, "%s, k = %u", row->label, k),
                                 .published = row->published,
                                 .exact = row->is_count ? m : m * row->scheme.bits / VI_KIB,
                                 .rule = LAB_EQUAL,
@@ -163,7 +163,7 @@ void vi_record_planned(lab_run *run, const vi_planned_row *row) {
     if (!sets_have(row->kind)) return;
     tamis_plan const plan = plan_of(row->kind, row->geometry);
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = row->what,
+                                .label = row->label,
                                 .exact = ceil(row->bits / line) * line / VI_KIB,
                                 .measured = lab_computed(8 * (double)plan.body_bytes / VI_KIB),
                                 .rule = LAB_AT_MOST,
@@ -175,13 +175,13 @@ void vi_record_planned(lab_run *run, const vi_planned_row *row) {
 /* What the paper takes from ESA 2006: 4 m (r + 2) / 3 bits, and a rate below 24 / 2^r. */
 static void record_dlcbf(lab_run *run) {
     lab_record(run, &(lab_row){ .name = "dlcbf",
-                                .what = "dlCBF, r = 14, KiB",
+                                .label = "dlCBF, r = 14, KiB",
                                 .published = "5.2",
                                 .exact = 4 * N * 16 / 3.0 / VI_KIB,
                                 .rule = LAB_EQUAL,
                                 .reason = "arithmetic" });
     lab_record(run, &(lab_row){ .name = "dlcbf.rate",
-                                .what = "dlCBF, r = 14: rate",
+                                .label = "dlCBF, r = 14: rate",
                                 .published = "1.5e-3",
                                 .exact = ldexp(24, -14),
                                 .rule = LAB_EQUAL,
@@ -200,7 +200,7 @@ static void record_dlcbf(lab_run *run) {
 
 static void record_tables(lab_run *run) {
     static const struct {
-        const char *name, *what, *published;
+        const char *name, *label, *published;
         double      bits;
     } rows[] = {
         { "table.bh", "table of Bh-CBF, KiB: 3 x 3 x 15", "0.02", TABLE_BH },
@@ -209,7 +209,7 @@ static void record_tables(lab_run *run) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lab_record(run, &(lab_row){ .name = rows[i].name,
-                                    .what = rows[i].what,
+                                    .label = rows[i].label,
                                     .published = rows[i].published,
                                     .exact = rows[i].bits / VI_KIB,
                                     .rule = LAB_EQUAL,
@@ -219,7 +219,7 @@ static void record_tables(lab_run *run) {
 }
 
 typedef struct total_row {
-    const char *name, *what, *published, *flaw;
+    const char *name, *label, *published, *flaw;
     unsigned    k; /* 0: the best */
     double      table_bits;
     const char *kind, *geometry; /* of the library; geometry is a format for m and k */
@@ -248,7 +248,7 @@ static void record_total(lab_run *run, const total_row *row) {
     if (sets_have(row->kind))
         measured = lab_computed((library_bits(row, m, k) + row->table_bits) / VI_KIB);
     lab_record(run, &(lab_row){ .name = row->name,
-                                .what = lab_text(run, "%s, k = %u", row->what, k),
+                                .label = lab_text(run, "%s, k = %u", row->label, k),
                                 .published = row->published,
                                 .exact = bits / VI_KIB,
                                 .measured = measured,

@@ -66,9 +66,9 @@ static int states_contains(PyObject *object, PyObject *item) {
 /* Calls that change one key, and their status. */
 typedef enum change { SET, PUT, MOVE, TOUCH, DROP } change;
 
-static tamis_status change_id(tamis_states *states, change what, uint64_t id, uint64_t from,
+static tamis_status change_id(tamis_states *states, change operation, uint64_t id, uint64_t from,
                               uint32_t to) {
-    switch (what) {
+    switch (operation) {
     case SET: return tamis_states_set_id(states, id, to);
     case PUT: return tamis_states_put_id(states, id, to);
     case MOVE: return tamis_states_move_id(states, id, from, to);
@@ -77,9 +77,9 @@ static tamis_status change_id(tamis_states *states, change what, uint64_t id, ui
     }
 }
 
-static tamis_status change_key(tamis_states *states, change what, const Key *key, uint64_t from,
-                               uint32_t to) {
-    switch (what) {
+static tamis_status change_key(tamis_states *states, change operation, const Key *key,
+                               uint64_t from, uint32_t to) {
+    switch (operation) {
     case SET: return tamis_states_set(states, key->data, key->bytes, to);
     case PUT: return tamis_states_put(states, key->data, key->bytes, to);
     case MOVE: return tamis_states_move(states, key->data, key->bytes, from, to);
@@ -89,7 +89,7 @@ static tamis_status change_key(tamis_states *states, change what, const Key *key
 }
 
 /* None is "any value" in `from`, and nothing in `to`. */
-static bool change_one(PyObject *object, change what, PyObject *item, PyObject *from,
+static bool change_one(PyObject *object, change operation, PyObject *item, PyObject *from,
                        PyObject *to) {
     Table *const self = (Table *)object;
     uint64_t     old, new;
@@ -100,9 +100,9 @@ static bool change_one(PyObject *object, change what, PyObject *item, PyObject *
         return false;
     }
     if (!key_ready_to_write(self, item, &key)) return false;
-    tamis_status const status = key.is_id
-                                    ? change_id(self->states, what, key.id, old, (uint32_t) new)
-                                    : change_key(self->states, what, &key, old, (uint32_t) new);
+    tamis_status const status =
+        key.is_id ? change_id(self->states, operation, key.id, old, (uint32_t) new)
+                  : change_key(self->states, operation, &key, old, (uint32_t) new);
     key_release(&key);
     if (status != TAMIS_OK) error_raise(self->core, status, NULL, item);
     return status == TAMIS_OK;

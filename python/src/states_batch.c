@@ -103,7 +103,7 @@ static tamis_status run_collect(Op *op, const Run *run) {
 }
 
 /* A bytearray of the numbers as 64 bits, none of them above `most`; NULL with an exception. */
-static PyObject *collect(PyObject *object, PyObject *numbers, const char *what, uint64_t most,
+static PyObject *collect(PyObject *object, PyObject *numbers, const char *name, uint64_t most,
                          size_t *ret_n) {
     Op                    op = { .run = run_collect,
                                  .table = (Table *)object,
@@ -115,7 +115,7 @@ static PyObject *collect(PyObject *object, PyObject *numbers, const char *what, 
         if (all[i] <= most) continue;
         is_good = false;
         error_format(op.table->core, "ArgumentError", "%s %lld at index %zu is outside 0 to %llu",
-                     what, (long long)all[i], i, (unsigned long long)most);
+                     name, (long long)all[i], i, (unsigned long long)most);
     }
     *ret_n = op.done;
     if (is_good) return op.results;
@@ -178,10 +178,10 @@ typedef struct Machine {
 static tamis_step decide(void *context, size_t i, tamis_status status, uint32_t value,
                          uint32_t *ret_to) {
     Machine *const machine = context;
-    int64_t const  is = answer(status, value);
-    size_t const   column = is >= 0 ? (size_t)is + 2 : (is == ANSWER_ABSENT ? 0 : 1);
+    int64_t const  before = answer(status, value);
+    size_t const   column = before >= 0 ? (size_t)before + 2 : (before == ANSWER_ABSENT ? 0 : 1);
     int64_t const  next = machine->table[machine->part_events[i] * machine->columns + column];
-    machine->before[i] = is;
+    machine->before[i] = before;
     if (next >= 0) {
         *ret_to = (uint32_t)next;
         return TAMIS_STEP_SET;

@@ -220,9 +220,9 @@ static void machines_step() {
     table            s = std::move(*table::try_make(tamis::states_spec().capacity(1000).values(3).fpr(1e-6)));
     std::vector<int> const keys{ 1, 2, 1, 3, 1, 2 };
     std::map<int, phase>   expected;
-    auto const machine = [](std::size_t, tamis::answer<phase> is) noexcept {
-        if (is.is_absent()) return tamis::set_to(phase::queued);
-        if (is == phase::queued) return tamis::set_to(phase::running);
+    auto const machine = [](std::size_t, tamis::answer<phase> before) noexcept {
+        if (before.is_absent()) return tamis::set_to(phase::queued);
+        if (before == phase::queued) return tamis::set_to(phase::running);
         return tamis::drop();
     };
     CHECK(*s.try_step_all(keys, machine) == 6);

@@ -160,10 +160,10 @@ static void counts_are_kept_in_steps(void **state) {
     assert_int_equal(tamis_resize(largest, GROWING_TO, NULL), TAMIS_OK);
     dice chance = { 77 };
     for (uint64_t i = 0; i < 14 * GROWING_CAPACITY; i++) {
-        uint64_t const id = dice_below(&chance, 600 + i / 2), what = dice_below(&chance, 8);
-        if (what < 5)
+        uint64_t const id = dice_below(&chance, 600 + i / 2), choice = dice_below(&chance, 8);
+        if (choice < 5)
             assert_int_equal(tamis_add_id(set, id), tamis_add_id(largest, id));
-        else if (what < 7)
+        else if (choice < 7)
             assert_int_equal(tamis_remove_id(set, id), tamis_remove_id(largest, id));
         else
             assert_int_equal(tamis_add_copies_id(set, id, 3), tamis_add_copies_id(largest, id, 3));

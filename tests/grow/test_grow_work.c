@@ -201,9 +201,9 @@ static void expect_one_piece(tamis_set *set, uint64_t id) {
     assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
     bool const is_same_step = before.next.body != NULL && grow_is_moving(set);
     for (unsigned i = 0; i < KIND_MAX_SPANS && is_same_step; i++) {
-        uint64_t const was = before.given_back[i], is = set->growth->given_back[i];
-        pieces += is != was;
-        if (was != 0 && is != was) assert_int_equal(is - was, 65536);
+        uint64_t const was = before.given_back[i], now = set->growth->given_back[i];
+        pieces += now != was;
+        if (was != 0 && now != was) assert_int_equal(now - was, 65536);
     }
     assert_true(pieces <= 1);
 }

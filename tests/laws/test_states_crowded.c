@@ -123,9 +123,9 @@ static void ask(const crowd *c, answers *sum) {
 /* ------------------------------------------------------------------ the judge */
 
 /* At most what is stated, four sigma and a hundredth on top: keys share cells. */
-static void expect_rate(const char *what, double seen, double asked, double stated) {
+static void expect_rate(const char *rate, double seen, double asked, double stated) {
     double const most = 1.01 * stated * asked + 4 * sqrt(stated * asked) + 1;
-    if (seen > most) fail_msg("%s: %.5f, stated %.5f", what, seen / asked, stated);
+    if (seen > most) fail_msg("%s: %.5f, stated %.5f", rate, seen / asked, stated);
 }
 
 static crowd crowd_make(const subject *about, uint64_t seed) {

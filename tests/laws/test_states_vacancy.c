@@ -36,11 +36,11 @@ static uint64_t used_blocks(const tamis_states *states) {
     return n;
 }
 
-static void change(tamis_states *states, uint64_t id, uint64_t what) {
+static void change(tamis_states *states, uint64_t id, uint64_t choice) {
     tamis_status status = TAMIS_OK;
-    if (what % 4 == 0) status = tamis_states_drop_id(states, id, TAMIS_ANY_VALUE);
-    if (what % 4 == 1) status = tamis_states_touch_id(states, id);
-    if (what % 4 >= 2) status = tamis_states_set_id(states, id, (uint32_t)(what >> 8) % 4);
+    if (choice % 4 == 0) status = tamis_states_drop_id(states, id, TAMIS_ANY_VALUE);
+    if (choice % 4 == 1) status = tamis_states_touch_id(states, id);
+    if (choice % 4 >= 2) status = tamis_states_set_id(states, id, (uint32_t)(choice >> 8) % 4);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_ABSENT);
 }
 
@@ -71,9 +71,9 @@ static void live_twice(const char *kind) {
     for (unsigned tick = 0; tick < TICKS; tick++) {
         bool const is_busy = tick % 200 < 40; /* and silent for longer than any timeout */
         for (unsigned i = 0; is_busy && i < 30; i++) {
-            uint64_t const id = dice_roll(&d) % 500, what = dice_roll(&d);
-            change(skips, id, what);
-            change(visits, id, what);
+            uint64_t const id = dice_roll(&d) % 500, choice = dice_roll(&d);
+            change(skips, id, choice);
+            change(visits, id, choice);
         }
         pass(skips, 1, false, aged[0]);
         pass(visits, 1, true, aged[1]);

@@ -42,8 +42,8 @@ typedef struct member {
     pthread_t thread;
 } member;
 
-static void complain(crowd *all, const char *what, tamis_status status) {
-    (void)fprintf(stderr, "crowd: %s: %s\n", what, tamis_status_text(status));
+static void complain(crowd *all, const char *attempt, tamis_status status) {
+    (void)fprintf(stderr, "crowd: %s: %s\n", attempt, tamis_status_text(status));
     __atomic_store_n(&all->problems, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&all->is_over, 1, __ATOMIC_RELAXED);
 }

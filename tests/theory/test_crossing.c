@@ -28,21 +28,21 @@ static double search(crossing *cross, double most) {
     return high;
 }
 
-static void check(filter of, double limit, double guess) {
-    filter        *at = &of;
+static void check(filter bloom, double limit, double guess) {
+    filter        *context = &bloom;
     double const   most = 0x1p50;
-    crossing       plain = tamis_crossing(rate_of, &at, limit), near = plain;
+    crossing       plain = tamis_crossing(rate_of, &context, limit), near = plain;
     double const   expected = search(&plain, most);
-    unsigned const asked = of.asked;
-    of.asked = 0;
+    unsigned const asked = bloom.asked;
+    bloom.asked = 0;
     tamis_crossing_close_in(&near, guess, most, 0);
     assert_true(search(&near, most) == expected);
-    assert_true(of.asked <= asked / 2); /* even with a guess that is wrong by a factor of 1000 */
-    if (expected == most) return;       /* no x meets it */
-    of.asked = 0;
-    near = plain = tamis_crossing(rate_of, &at, limit);
+    assert_true(bloom.asked <= asked / 2); /* even with a guess that is wrong by a factor of 1000 */
+    if (expected == most) return;          /* no x meets it */
+    bloom.asked = 0;
+    near = plain = tamis_crossing(rate_of, &context, limit);
     tamis_crossing_close_in(&near, 0.8 * expected, most, 1e-5);
-    assert_true(of.asked <= 9);
+    assert_true(bloom.asked <= 9);
     assert_true(near.fails < expected && near.meets > expected - 1);
     assert_true(near.meets - near.fails <= fmax(1, 1e-5 * near.meets));
 }
@@ -61,12 +61,12 @@ static void a_search_finds_what_bisection_finds(void **state) {
 
 /* Small tables, and guesses beyond `most`, are left to bisection. */
 static void a_search_gives_up_where_it_may_not_ask(void **state) {
-    filter   of = { 4, 5, true, 0 }, *at = &of;
-    crossing cross = tamis_crossing(rate_of, &at, 0.01);
+    filter   bloom = { 4, 5, true, 0 }, *context = &bloom;
+    crossing cross = tamis_crossing(rate_of, &context, 0.01);
     (void)state;
     tamis_crossing_close_in(&cross, 20, 1e6, 0);
     tamis_crossing_close_in(&cross, 2e6, 1e6, 0);
-    assert_int_equal(of.asked, 0);
+    assert_int_equal(bloom.asked, 0);
 }
 
 int main(void) {

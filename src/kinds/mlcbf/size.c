@@ -294,7 +294,7 @@ static __attribute__((noinline)) void try_draft(ml_search *search, const ml_mode
 
 /* The drafts of one D, by k. */
 typedef struct ml_drafts {
-    ml_draft of[ML_MAX_HASHES + 1];
+    ml_draft by_k[ML_MAX_HASHES + 1];
     double   least; /* bits of the smallest */
 } ml_drafts;
 
@@ -306,9 +306,9 @@ static void draft_from(const ml_search *search, const ml_model *model, const uin
                        uint64_t first, int step, double guess, ml_drafts *all) {
     for (uint64_t k = first; k >= 1 && k <= ML_MAX_HASHES; k += (uint64_t)(int64_t)step) {
         double const rise = all->least < MANY_BITS ? 1.5 : 1.2;
-        all->of[k] = draft_hashes(search, model, g, k, &guess);
-        if (all->of[k].bits > rise * all->least) return;
-        all->least = fmin(all->least, all->of[k].bits);
+        all->by_k[k] = draft_hashes(search, model, g, k, &guess);
+        if (all->by_k[k].bits > rise * all->least) return;
+        all->least = fmin(all->least, all->by_k[k].bits);
     }
 }
 
@@ -323,13 +323,13 @@ static void draft_all(const ml_search *search, const ml_model *model, const uint
                                                    : 1;
     double         guess = 0;
     ret_drafts->least = INFINITY;
-    for (unsigned k = 0; k <= ML_MAX_HASHES; k++) ret_drafts->of[k].bits = INFINITY;
+    for (unsigned k = 0; k <= ML_MAX_HASHES; k++) ret_drafts->by_k[k].bits = INFINITY;
     if (fixed != NEED_FREE) {
-        ret_drafts->of[fixed] = draft_hashes(search, model, g, fixed, &guess);
+        ret_drafts->by_k[fixed] = draft_hashes(search, model, g, fixed, &guess);
         return;
     }
     draft_from(search, model, g, first, 1, 0, ret_drafts);
-    draft_from(search, model, g, first - 1, -1, ret_drafts->of[first].m, ret_drafts);
+    draft_from(search, model, g, first - 1, -1, ret_drafts->by_k[first].m, ret_drafts);
 }
 
 /* Try the table of the cheapest draft that is left, and take the draft from the list. False: none
@@ -341,15 +341,15 @@ static bool try_cheapest(ml_search *search, const ml_model *model, const uint64_
     memcpy(g, fields, sizeof g);
     for (uint64_t k = 1; k <= ML_MAX_HASHES; k++) {
         g[ML_HASHES] = k;
-        double const next = price_of(search, g, all->of[k].bits);
+        double const next = price_of(search, g, all->by_k[k].bits);
         if (next == INFINITY || next > price) continue;
         best = k;
         price = next;
     }
     if (best == 0) return false;
     g[ML_HASHES] = best;
-    try_draft(search, model, &all->of[best], g);
-    all->of[best].bits = INFINITY;
+    try_draft(search, model, &all->by_k[best], g);
+    all->by_k[best].bits = INFINITY;
     return true;
 }
 

@@ -222,7 +222,7 @@ static void validate_names_each_invariant(void **state) {
     (void)state;
     static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 5, 3 }; /* cells of 8 bits: 5, 3 */
     static const struct {
-        uint8_t     is; /* a cell */
+        uint8_t     cell; /* a cell */
         const char *invariant;
     } changes[] = {
         { 0x20, "I2" }, /* a timer of nothing */
@@ -231,7 +231,7 @@ static void validate_names_each_invariant(void **state) {
     };
     history h = history_make(&under_test, whole, NULL, 1);
     for (size_t i = 0; i < COUNT(changes); i++) {
-        h.states->set.table.body[i * 7] = changes[i].is;
+        h.states->set.table.body[i * 7] = changes[i].cell;
         h.states->set.table.keys++; /* one more is in use */
         expect_broken(&h.states->set, changes[i].invariant);
         h.states->set.table.body[i * 7] = 0x61;

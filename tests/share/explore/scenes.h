@@ -65,8 +65,8 @@ static struct {
     const char  *problem;
 } play;
 
-static PLAIN void expect(bool is_so, const char *what) {
-    if (!is_so && play.problem == NULL) play.problem = what;
+static PLAIN void expect(bool is_so, const char *rule) {
+    if (!is_so && play.problem == NULL) play.problem = rule;
 }
 
 /* ------------------------------------------------------------------ the first thread */
