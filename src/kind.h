@@ -240,7 +240,7 @@ struct tamis_kind {
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
     uint64_t most_count;       /* no geometry counts further; 0: there is no such limit */
-    bool     heeds_most_bytes; /* with need.most_bytes, `plan` takes a part of its time */
+    bool     heeds_most_bytes; /* plan gives up early with need.most_bytes: it is called last */
     /* Abilities that this geometry takes away. Optional. */
     unsigned (*lacks)(const uint64_t *geometry);
     /* Compute values that operations need from the geometry, into table->derived. Optional. */

@@ -19,7 +19,7 @@
 
 #include <math.h>
 
-#define MAX_RATE 0.5
+#define MAX_RATE 0.5   /* the highest fpr that is asked for without a spec.fpr */
 #define RATE_SLACK 1.5 /* how much the fpr may grow without a spec.fpr; docs/command-line.md */
 
 /* ------------------------------------------------------------------ reading bits */
@@ -27,9 +27,10 @@
 /* The checksum after the payload pads the last words. */
 static_assert(STREAM_TOTAL_BYTES >= FIELD_PAD_BYTES, "the payload may be read word by word");
 
+/* The payload, read from its lowest bit on. */
 typedef struct inlet {
     const uint8_t *payload;
-    uint64_t       at, bits;
+    uint64_t       at, bits; /* the next bit, and how many there are */
 } inlet;
 
 static bool inlet_get(inlet *from, unsigned bits, uint64_t *ret_value) {
@@ -57,7 +58,9 @@ static bool inlet_zeros(inlet *from, uint64_t *ret_zeros) {
     return false;
 }
 
-/* Read a number in Elias' gamma code, up to that of a saturated print. */
+/* Read a number in Elias' gamma code: as many zeros as it has bits after its first one, then the
+ * number itself. The largest is that of a saturated print, 2^16, so more than 16 zeros are an
+ * error. */
 static bool inlet_gamma(inlet *from, uint64_t *ret_number) {
     uint64_t below, rest;
     if (!inlet_zeros(from, &below) || below > 16) return false;
@@ -84,7 +87,8 @@ static tamis_status say_broken(const receiving *list, const char *text) {
 
 static const char WRONG_END[] = "has a list that does not end where it should";
 
-/* Add the copies of a print. If it was saturated, it is saturated again, however far this set
+/* Add the copies of a print. The kind wants a hash: the smallest one that has this print stands for
+ * all keys that have it. If the print was saturated, it is saturated again, however far this set
  * counts. A set that does not count gets one copy. */
 static tamis_status add_print(const receiving *list, uint64_t print, uint64_t copies) {
     tamis_set *const set = list->set;
@@ -95,7 +99,8 @@ static tamis_status add_print(const receiving *list, uint64_t print, uint64_t co
     return tamis_table_add_copies(part_inner_calls(set), &set->table, hash, copies);
 }
 
-/* Read one print: zeros for the chains before it, a one, its remainder, and its copies. */
+/* Read one print: a zero for each chain that ends before it, a one, its remainder, and its copies.
+ * Prints increase, so a damaged list is noticed by a print that is not larger than the last. */
 static tamis_status receive_print(receiving *list) {
     const stream *const sent = list->sent;
     uint64_t            zeros, remainder, copies = 1;
@@ -195,6 +200,8 @@ static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
     return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
 }
 
+/* Kinds do not say whether a geometry has counters; those that can have them call the field
+ * counter_bits. */
 static bool has_counters(const tamis_kind *sender, const stream *sent) {
     for (unsigned i = 0; i < sent->n_fields; i++) {
         bool const is_counter = strcmp(sender->fields[i].name, "counter_bits") == 0;
@@ -275,6 +282,14 @@ static uint64_t last_capacity(const stream *sent) {
     return sent->work.capacity <= HANDLE_MAX_CAPACITY >> left ? sent->work.capacity << left : 0;
 }
 
+/* Which set to make:
+ *
+ *     no spec, and the stream is complete       the same set again
+ *     no spec, and it has no copies to remove   one of the same kind, without removal
+ *     spec.like                                 one like that set
+ *     any other spec                            the best for the spec and these prints
+ *
+ * In each case the part of a larger set stays what it was, and no set can remove without copies. */
 static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                            tamis_problem *problem) {
     tamis_spec same_kind = TAMIS_SPEC_INIT;

@@ -7,6 +7,10 @@
  *     bits         c1 of 3 to 6 bits, and for each the bits of c2 or c3 up to 12; with the best k,
  *                  or a lower one where entries would stick
  *     entries      once more, for the bits that have won
+ *
+ * Words, as in analysis.h: an entry has a counter c1 of its keys, and c2 (the paper's) or c3 (ours,
+ * centred), the sum of their numbers from the sequence. Each of the k places of a key is a hit of
+ * an entry. An entry whose c1 or c2 is too small for its hits sticks: it excludes no key any more.
  */
 #include "size.h"
 
@@ -17,7 +21,7 @@
 #include <string.h>
 
 #define MAX_TRIED_K 40
-#define FEWER_HASHES 6 /* than the best: so far down a lower k may still pay */
+#define FEWER_HASHES 6 /* how far below the best k lower ones are tried (lowest_k) */
 
 /* What has been found so far. */
 typedef struct bh_search {
@@ -83,7 +87,8 @@ static double bh_rate_with(const void *context, double entries) {
 }
 
 /* The fewest entries that meet the rate with k hashes, to 1 in 10^4; infinity: none do. The upper
- * end doubles until it meets the rate, then bisection closes in. It takes about `guess` entries. */
+ * end doubles until it meets the rate, then bisection closes in. `guess` may be any number; the
+ * search is shorter if it is near the result. */
 static double fewest_entries(const bh_search *search, const bh_profile *profile, double k,
                              double guess) {
     bh_family const family = { profile, k, search->n };
@@ -150,7 +155,8 @@ static uint64_t lowest_k(const bh_search *search) {
 /* ------------------------------------------------------------------ the bits of an entry */
 
 /* Would entries of this layout stick too often, in m entries with k hashes? Most layouts do so
- * while the table is filled; only for the others, the risk of later keys is found. */
+ * while the table is filled. The risk of later keys takes longer to compute, so it is computed only
+ * for the others, once for all k (`has_risk`). */
 static bool sticks_too_often(const bh_search *search, const pairs *layout, bh_profile *profile,
                              bool *has_risk, double m, double k) {
     double const n = search->n, most = search->max_stuck;
@@ -223,8 +229,10 @@ static void try_all_bits(bh_search *search, uint64_t *g) {
     }
 }
 
-/* The bits that the user fixed are too few: then entries may stick. c2 gets as many bits as the
- * largest sum of as many keys as c1 counts; where c2 is what is fixed, it is centred. */
+/* The user fixed c1 or c2 with so few bits that entries stick too often in every table. That is
+ * accepted then (max_stuck = 1). If c2 is free, it gets the bits for the largest sum of as many
+ * keys as c1 counts: more would be of no use, since c1 sticks first. If c2 is fixed, it is centred,
+ * which needs fewer bits. */
 static void try_widest(bh_search *search, uint64_t *g) {
     const uint64_t *const fixed = search->need->fixed;
     bool const            is_sum_fixed = need_is_fixed(search->need, BH_SUM_BITS);
@@ -257,7 +265,8 @@ static bool may_be_possible(double fpr, const uint64_t *fixed) {
            is_free_or_in(fixed[BH_IMPROVED], 0, 1) && is_free_or_in(fixed[BH_CENTRED], 0, 1);
 }
 
-/* The number of entries of the best table, with its own bits: now with all that may stick. */
+/* The number of entries of the best table once more. choose_hashes() found it for entries that
+ * never stick; this is for the chosen bits, with the entries that do. */
 static bool settle_entries(const bh_search *search, uint64_t *g) {
     if (need_is_fixed(search->need, BH_ENTRIES)) return true;
     double const   k = (double)g[BH_HASHES], about = (double)g[BH_ENTRIES];
@@ -272,13 +281,15 @@ static bool settle_entries(const bh_search *search, uint64_t *g) {
     return true;
 }
 
+/* The limit of bytes is used as 8.01 bits per byte: settle_entries() changes the size a little at
+ * the end, and a table that would then be small enough must not be given up before. */
 bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geometry) {
     bh_search search = { .need = need,
                          .n = (double)need->work.capacity,
                          .lifetime = (double)need->work.lifetime,
                          .max_stuck = max_stuck,
                          .count_to = min_u64(need->count_to, BH_MAX_COUNT_TO),
-                         .bits = 8.01 * need_bytes_limit(need) }; /* settle_entries() follows */
+                         .bits = 8.01 * need_bytes_limit(need) };
     uint64_t  g[BH_FIELDS];
     memcpy(g, need->fixed, sizeof g);
     if (!may_be_possible(need->fpr, g) || !choose_sequence(g)) return false;
@@ -286,7 +297,7 @@ bool tamis_bh_choose(const tamis_need *need, double max_stuck, uint64_t *ret_geo
     if (!choose_hashes(&search, g)) return false;
     try_all_bits(&search, g);
     if (!has_best(&search) && search.count_to != 0) {
-        search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
+        search.count_to = 0; /* the fixed fields cannot count that far: the planner reports it */
         try_all_bits(&search, g);
     }
     bool const is_any = need_is_fixed(need, BH_COUNT_BITS) || need_is_fixed(need, BH_SUM_BITS);

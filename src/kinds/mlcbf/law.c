@@ -1,4 +1,10 @@
-/* law.c - see law.h. */
+/* law.c - see law.h.
+ *
+ * Two recursions carry this file, and both have the same form. The generating function of what is
+ * asked for is a power, and its derivative gives each coefficient from the few before it: so a
+ * distribution takes one pass, and no convolution. The first is that of the sum of a counter
+ * (Panjer, ml_make_law), the second that of the bits that the cells of a block take (series_next).
+ */
 #include "law.h"
 
 #include "theory/meet.h"
@@ -7,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NEGLIGIBLE 1e-80 /* even when it is multiplied by the hits of a life */
+#define NEGLIGIBLE 1e-80 /* also when it is multiplied by all hits of a table's life */
 #define NO_DIGIT 1e-25   /* no digit of a rate depends on it */
 
 /* ------------------------------------------------------------------ the sum of a counter */
@@ -60,7 +66,8 @@ void tamis_ml_short_law(const numbered *map, double counters, double hits, ml_la
 void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     const increments *const d = &ret_model->map.d;
     ret_model->map = numbered_make(mask, is_plain);
-    /* from here on, what is left without any two increments is a sum in any case */
+    /* From here on, a counter excludes nothing: without any two increments, what is left is still a
+     * possible sum of others (increments_conductor). */
     uint64_t const useless = increments_conductor(d) + 2u * d->value[d->n - 1];
     for (uint64_t c = 0; c < ML_MAX_SUM; c++) {
         double const excluded = c < useless ? tamis_vi_excluded(d, c) : 0;
@@ -88,9 +95,10 @@ ml_counter tamis_ml_counter(const ml_model *model, const ml_law *law) {
     return (ml_counter){ excluded / n, law->beyond + both / (n * n), after / (n * n) };
 }
 
-/* By how much two places of a key pass together more often than independent ones (meet.h): once in
- * m times they are the same counter; else they are two, which share the hits between them. That
- * some counters are stuck is left out of this correction, and is in `pass`. */
+/* Two places of a key pass together more often than independent ones would, by the factor that
+ * meet.h asks for. With the probability 1/m they are the same counter. Otherwise they are two
+ * counters that share the hits of the table: what one has, the other has not. That some counters
+ * are stuck is left out of this correction, and is in `pass`. */
 double tamis_ml_rate(const ml_counter *counter, double pass, double m, double k, double n) {
     double const slope = counter->after - counter->excludes, ideal = 1 - counter->excludes;
     double const joint = counter->both - ideal * ideal - n * k / m * slope * slope;
@@ -108,7 +116,8 @@ static unsigned level_of(const levels *layout, uint64_t x) {
     return level;
 }
 
-/* One more hit of a counter with the sum c, which has this chance: each increment is as likely. */
+/* Add what one more hit does to counters with the sum c, whose share is `chance`. All increments
+ * are equally likely. */
 static void add_hit(const ml_model *model, const levels *layout, unsigned c, double chance,
                     ml_heights *heights) {
     const increments *const d = &model->map.d;
@@ -120,7 +129,8 @@ static void add_hit(const ml_model *model, const levels *layout, unsigned c, dou
     }
 }
 
-/* A counter at the top excludes no key, and no hit changes it. Sums beyond the law are there. */
+/* A counter at the top excludes no key, and no hit changes it. Sums that are too large for the law
+ * (law->beyond) count as at the top. */
 void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law *law,
                       ml_heights *ret_heights) {
     unsigned const depth = layout->depth;

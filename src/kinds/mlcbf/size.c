@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define MAX_STUCK 1e-3     /* however much overflow is accepted: see size.h */
-#define MIN_COUNTERS 64    /* with fewer, places of one key would meet all the time */
+#define MIN_COUNTERS 64    /* with fewer, the places of a key are often the same counter */
 #define MAX_PER_KEY 4096.0 /* counters for each hash of a key: a rate that needs more is too low */
 
 /* The best table so far. */
@@ -47,7 +47,7 @@ typedef struct ml_family {
     double          k, n;
 } ml_family;
 
-/* The rate of m counters, if each has all the bits it wants. */
+/* The rate of m counters, if each has as many bits as it needs. */
 static __attribute__((noinline)) double ml_rate_with(const void *context, double m) {
     const ml_family *const family = context;
     double const           counters = fmax(2, m), hits = family->n * family->k;
@@ -59,8 +59,8 @@ static __attribute__((noinline)) double ml_rate_with(const void *context, double
 
 /* The fewest counters that meet the rate with k hashes, to 1 in 10^4; 0: none do. The upper end
  * begins at one counter per hit and doubles until it meets the rate; the lower end is where
- * counters would have twice the most hits. Then bisection closes in. It takes about `guess`
- * counters. */
+ * counters would have twice the most hits. Then bisection closes in. `guess` may be any number; the
+ * search is shorter if it is near the result. */
 static double ml_fewest_counters(const ml_search *search, const ml_model *model, double k,
                                  double guess) {
     double const    hits = search->n * k;
@@ -91,13 +91,17 @@ typedef struct ml_blocks {
     double            limit;  /* how often anything may stick */
 } ml_blocks;
 
-/* How often it may. */
+/* The accepted number of events in which something sticks, on average. Such events are rare and
+ * nearly independent, so P[none] = exp(-events). */
 static double may_stick(const tamis_need *need) {
     return -log1p(-max_stuck(need));
 }
 
-/* How often anything sticks, with so much area in each block. Less area sticks more often: where
- * even the least area of the window sticks too often, its number will do. */
+/* How often anything sticks, with this much area in each block. The window knows the areas that are
+ * likely to be asked for; others are computed one by one, which takes as long as the whole window.
+ * Less area sticks more often. So for an area below the window, if even the least area of the
+ * window sticks too often, the number of that one is returned: the caller only needs to know that
+ * it is above the limit. */
 static double sticks_with(const void *context, double area) {
     const ml_blocks *const blocks = context;
     const ml_window *const window = blocks->window;
@@ -115,7 +119,8 @@ static double most_area(const ml_life *life, const ml_heights *heights) {
     return fmin(ML_MAX_AREA, life->counters * heights->cost[heights->depth - 1]);
 }
 
-/* Give each line this many counters, and the rest of it to their cells. One bit says "closed". */
+/* Give each line this many counters, and the rest of it to their cells above level 0. One bit of
+ * the line says "closed". */
 static void share_line(double m, uint64_t counters, uint64_t *g) {
     g[ML_COUNTERS] = counters;
     g[ML_BLOCKS] = (uint64_t)ceil(m / (double)counters);
@@ -158,7 +163,8 @@ static void cut_blocks(const tamis_need *need, const ml_heights *heights, double
 
 /* The least area that is too small rarely enough; false: none is. The upper end begins at the mean
  * and 8 standard deviations, and grows by as much until it is enough; then bisection. One pass over
- * the bits of a block tells about all areas that are near. Not inlined: its frame is large. */
+ * the bits of a block gives the numbers for all areas of a window around that; see sticks_with().
+ * Not inlined: its frame is large. */
 static __attribute__((noinline)) bool fit_area(const ml_search *search, const ml_heights *heights,
                                                uint64_t *g) {
     ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
@@ -200,7 +206,7 @@ static bool fit_blocks(const ml_search *search, const ml_heights *heights, doubl
 /* ------------------------------------------------------------------ which table is better */
 
 /* What is to be small: bits; and if speed is preferred also hashes, each of which is a line to wait
- * for. The weight says that one hash fewer is worth at most a tenth more memory. */
+ * for. The weight says that one hash fewer is worth up to a tenth more memory. */
 static double price_of(const ml_search *search, const uint64_t *g, double bits) {
     return bits * (need_is_fast(search->need) ? 10 + (double)g[ML_HASHES] : 1);
 }
@@ -211,7 +217,7 @@ static double table_bits(const uint64_t *g) {
 }
 
 /* Keep this table if it is cheaper than the best so far, or as cheap with a lower rate, and if it
- * meets the rate by the whole analysis. With a fixed number of blocks any rate will do. */
+ * meets the rate by the whole analysis. If the number of blocks is fixed, any rate is accepted. */
 static void ml_try_table(ml_search *search, const ml_model *model, const uint64_t *g) {
     const tamis_need *const need = search->need;
     double const            price = price_of(search, g, table_bits(g));
@@ -228,9 +234,10 @@ static void ml_try_table(ml_search *search, const ml_model *model, const uint64_
 
 /* ------------------------------------------------------------------ what is tried */
 
-/* The widths of the levels, if they are free, for m counters with this law. An eighth of what may
- * stick is left to counters that reach the top, the rest to blocks that close. Cells above level 0
- * are dearer than their bits, since the area has a reserve: a larger one in lines. */
+/* The widths of the levels, if they are free, for m counters with this law. Counters that reach the
+ * top may use an eighth of the accepted probability of sticking, and blocks that close the rest. A
+ * bit of a cell above level 0 costs more than one bit of memory, since the area has a reserve for
+ * chance: 15% more, and 60% in blocks of one line, which have a larger reserve. */
 static bool choose_widths(const ml_search *search, const ml_model *model, const ml_law *law,
                           double m, uint64_t *g) {
     const tamis_need *const need = search->need;
@@ -249,8 +256,8 @@ typedef struct ml_draft {
     uint64_t widths[LEVELS_MAX];
 } ml_draft;
 
-/* Draft it: the fewest counters, and the widths of their levels. *guess is about the number of
- * counters that it takes, or 0, and becomes that number. */
+/* Draft it: the fewest counters, and the widths of their levels. *guess is near the number of
+ * counters, or 0 if nothing is known; it becomes that number. */
 static __attribute__((noinline)) ml_draft draft_hashes(const ml_search *search,
                                                        const ml_model  *model,
                                                        const uint64_t *fields, uint64_t k,
@@ -298,10 +305,10 @@ typedef struct ml_drafts {
     double   least; /* bits of the smallest */
 } ml_drafts;
 
-#define MANY_BITS 1e5 /* several blocks: a reserve is less than a tenth of them */
+#define MANY_BITS 1e5 /* several blocks: their reserve is less than a tenth of the table */
 
-/* Draft k = first, first + step, ..., until tables have become larger by more than what reserves
- * may differ. */
+/* Draft k = first, first + step, ..., until drafts are so much larger than the least that no
+ * difference in reserves can make up for it. */
 static void draft_from(const ml_search *search, const ml_model *model, const uint64_t *g,
                        uint64_t first, int step, double guess, ml_drafts *all) {
     for (uint64_t k = first; k >= 1 && k <= ML_MAX_HASHES; k += (uint64_t)(int64_t)step) {
@@ -400,7 +407,8 @@ static bool ml_need_is_possible(const tamis_need *need) {
     return mask == NEED_FREE || increments_are_possible(mask);
 }
 
-/* The price of a table that is too large. Where hashes have a price, bytes alone do not decide. */
+/* The price from which on a table is too large. If speed is preferred, the price depends on the
+ * hashes, too, and a limit of bytes says nothing about it. */
 static double price_limit(const tamis_need *need) {
     return need_is_fast(need) ? INFINITY : 8 * need_bytes_limit(need);
 }
@@ -415,7 +423,7 @@ bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
     if (!ml_need_is_possible(need)) return false;
     ml_try_sets(&search);
     if (search.best[ML_HASHES] == 0 && search.count_to != 0) {
-        search.count_to = 0; /* the fixed fields do not count so far: the planner says how far */
+        search.count_to = 0; /* the fixed fields cannot count that far: the planner reports it */
         ml_try_sets(&search);
     }
     if (search.best[ML_HASHES] == 0) return false;

@@ -308,7 +308,11 @@ static void rank_try_extensions(rank_search *s, uint64_t *g, uint64_t most) {
     }
 }
 
-/* Z1 is chosen, and no bucket has more than `most` cells: choose the levels above. */
+/* B, L, r and Z1 are chosen, and hardly any bucket needs more than `most` cells: choose the levels
+ * above. How many buckets need more than Z1 cells does not depend on Z2 and Z3, so J2 follows from
+ * Z1 at once. If it is 0, there is one level. Otherwise Z2 decides the rest, and all are tried.
+ *
+ * Z1 is passed over if the buckets alone are as large as the best table so far. */
 static void rank_choose_upper(rank_search *s, uint64_t *g, uint64_t most) {
     g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS2] = g[RANK_EXTENSIONS3] = 0;
     if ((double)g[RANK_BUCKETS] * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
