@@ -65,6 +65,27 @@ wait_for() {
 # Does tamis-flows capture? It gives up its rights when the interfaces are open: is_capturing PID
 is_capturing() { grep -qs '^Seccomp:.2' "/proc/$1/status"; }
 
+# Skip the case if tamis-flows cannot capture from the loopback interface here.
+needs_capture() {
+    tamis-flows tcp -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
+    wait_for eval 'is_capturing $probe 2>/dev/null || test -s why'
+    kill -INT $probe 2>/dev/null || true
+    wait $probe || skip "cannot capture here: $(cat why)"
+}
+
+# Capture what talk.py does on the loopback interface. It writes its port to `port`, and begins when there is a file
+# `go`. The output of tamis-flows is in `lines`: capture_talk ARGUMENTS...
+capture_talk() {
+    python3 talk.py & talker=$!
+    wait_for test -s port
+    tamis-flows "$@" --json -q -i lo -f "port $(cat port)" >lines & watcher=$!
+    wait_for is_capturing $watcher
+    touch go
+    wait $talker
+    kill -INT $watcher
+    wait $watcher
+}
+
 # Does somebody listen on this TCP port? is_listening PORT
 is_listening() { ss -Hltn "sport = :$1" | grep -q .; }
 

@@ -3,6 +3,7 @@
 
 #include "counter.h"
 #include "floods.h"
+#include "machines.h"
 #include "scans.h"
 #include "top.h"
 
@@ -116,7 +117,7 @@ static void end_scans(uint64_t now_ns) {
 }
 
 static const struct {
-    const char  *what;
+    const char  *title;
     uint32_t     n, hosts, ports, answered;
     uint64_t     apart_ns;
     scan_verdict verdict;
@@ -142,7 +143,7 @@ static void scans_and_retries_are_told_apart(void **state) {
         end_scans(try_targets(1, sources[i].n, sources[i].hosts, sources[i].ports,
                               sources[i].answered, SECOND, sources[i].apart_ns));
         if (verdict_of(1) != sources[i].verdict)
-            print_error("%s: %d\n", sources[i].what, verdict_of(1));
+            print_error("%s: %d\n", sources[i].title, verdict_of(1));
         assert_int_equal(verdict_of(1), sources[i].verdict);
         assert_int_equal(n_found, sources[i].verdict != SCAN_NONE);
     }
@@ -292,9 +293,7 @@ static top     busiest;
 static machine tcp;
 
 static void begin_top(void) {
-    machine_problem problem;
-    assert_true(
-        machine_read(machine_shipped_at(0)->text, machine_shipped_at(0)->n, &tcp, &problem));
+    tcp = read_shipped("tcp");
     top_init(&busiest, &tcp, 1);
 }
 
@@ -416,7 +415,7 @@ static void begin_floods(void) {
 
 /* Traffic at a target: flow i comes from source i % sources to port i % ports. */
 typedef struct flood_case {
-    const char *what;
+    const char *title;
     uint64_t    n, per_second;
     uint32_t    sources, ports;
     uint8_t     flags;
@@ -484,7 +483,7 @@ static void floods_are_told_from_scans_and_busy_servers(void **state) {
             floods_judge(&flooded, now_ns, false, on_flood, NULL);
         }
         floods_judge(&flooded, now_ns, true, on_flood, NULL);
-        if (n_told != c->expected) print_error("%s: %u\n", c->what, n_told);
+        if (n_told != c->expected) print_error("%s: %u\n", c->title, n_told);
         assert_int_equal(n_told, c->expected);
         machine_free(&tcp);
     }

@@ -2,29 +2,8 @@
  * client is. */
 #include "unit.h"
 
+#include "machines.h"
 #include "tracker.h"
-
-static bool read_text(const char *text, machine *ret_machine, machine_problem *reterr_problem) {
-    return machine_read(text, strlen(text), ret_machine, reterr_problem);
-}
-
-static machine read_valid(const char *text) {
-    machine         m;
-    machine_problem problem;
-    bool const      is_fine = read_text(text, &m, &problem);
-    if (!is_fine) print_error("line %u: %s\n", problem.line, problem.text);
-    assert_true(is_fine);
-    return m;
-}
-
-static machine read_shipped(const char *name) {
-    machine         m;
-    machine_problem problem;
-    size_t          i = 0;
-    while (strcmp(machine_shipped_at(i)->name, name) != 0) i++;
-    assert_true(machine_read(machine_shipped_at(i)->text, machine_shipped_at(i)->n, &m, &problem));
-    return m;
-}
 
 /* ------------------------------------------------------------------ conditions */
 
@@ -126,11 +105,7 @@ static void prefixes_of_ipv6_are_tested(void **state) {
 
 #define UDP "machine m\nover udp\nstate a timeout 1s\n"
 
-static const struct {
-    const char *text;
-    unsigned    line;
-    const char *words;
-} mistakes[] = {
+static const machine_mistake mistakes[] = {
     { UDP "from new when syn go a\n", 4, "only TCP has flags, and this machine is over udp" },
     { UDP "from new when any go a\nfrom a when not rst go stay\n", 5, "only TCP has flags" },
     { UDP "from new when type 8 go a\n", 4,
@@ -163,15 +138,7 @@ static const struct {
 
 static void new_mistakes_are_explained(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(mistakes); i++) {
-        machine         m;
-        machine_problem problem;
-        assert_false(read_text(mistakes[i].text, &m, &problem));
-        bool const is_right =
-            problem.line == mistakes[i].line && strstr(problem.text, mistakes[i].words) != NULL;
-        if (!is_right) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
-        assert_true(is_right);
-    }
+    assert_refused(mistakes, COUNT(mistakes));
 }
 
 /* ------------------------------------------------------------------ the client */

@@ -1,41 +1,15 @@
 /* test_machine.c - machines: parsing, error messages, and which rule applies. */
 #include "unit.h"
 
+#include "machines.h"
 #include "tracker.h"
-
-static machine read_valid(const char *text) {
-    machine         m;
-    machine_problem problem;
-    bool const      is_fine = machine_read(text, strlen(text), &m, &problem);
-    if (!is_fine) print_error("line %u: %s\n", problem.line, problem.text);
-    assert_true(is_fine);
-    return m;
-}
-
-static machine read_shipped(const char *name) {
-    for (size_t i = 0; machine_shipped_at(i) != NULL; i++) {
-        const machine_shipped *const shipped = machine_shipped_at(i);
-        machine                      m;
-        machine_problem              problem;
-        if (strcmp(shipped->name, name) != 0) continue;
-        assert_true(machine_read(shipped->text, shipped->n, &m, &problem));
-        assert_string_equal(m.name, name);
-        return m;
-    }
-    fail();
-    return (machine){ 0 };
-}
 
 /* ------------------------------------------------------------------ mistakes */
 
 #define HEAD "machine m\nover tcp\nstate a timeout 5s\nstate b timeout 5s\n"
 #define RULES "from new when any go a\nfrom a when any go b\n"
 
-static const struct {
-    const char *text;
-    unsigned    line;
-    const char *words; /* part of the message */
-} mistakes[] = {
+static const machine_mistake mistakes[] = {
     { "", 1, "expected 'machine' and its name, found the end of the file" },
     { "# nothing\n\n", 3, "found the end of the file" },
     { "machin m\n", 1,
@@ -103,15 +77,7 @@ static const struct {
 
 static void errors_name_the_line_and_what_was_expected(void **state) {
     (void)state;
-    for (size_t i = 0; i < COUNT(mistakes); i++) {
-        machine         m;
-        machine_problem problem;
-        assert_false(machine_read(mistakes[i].text, strlen(mistakes[i].text), &m, &problem));
-        bool const is_right =
-            problem.line == mistakes[i].line && strstr(problem.text, mistakes[i].words) != NULL;
-        if (!is_right) print_error("case %zu: line %u: %s\n", i, problem.line, problem.text);
-        assert_true(is_right);
-    }
+    assert_refused(mistakes, COUNT(mistakes));
 }
 
 static void titles_may_use_utf8(void **state) {

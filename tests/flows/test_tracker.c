@@ -3,17 +3,10 @@
 #include "unit.h"
 
 #include "check.h"
+#include "machines.h"
 #include "tracker.h"
 
 #define SECOND NS_PER_SECOND
-
-static machine read_tcp(void) {
-    machine         m;
-    machine_problem problem;
-    assert_true(machine_read(machine_shipped_at(0)->text, machine_shipped_at(0)->n, &m, &problem));
-    assert_string_equal(m.name, "tcp");
-    return m;
-}
 
 /* A machine, a table, a tracker, and an exact table to compare with. */
 typedef struct rig {
@@ -33,7 +26,7 @@ static void rig_on_batch(void *context, const tracked *batch, const uint64_t *id
 
 static void rig_init(rig *r, bool is_exact, uint64_t capacity, double fpr) {
     tamis_problem problem = { 0 };
-    *r = (rig){ .m = read_tcp() };
+    *r = (rig){ .m = read_shipped("tcp") };
     r->spec = (table_spec){ .capacity = capacity, .fpr = fpr, .seed = { 1, 2 } };
     tracker_timeouts(&r->m, &r->spec);
     r->flows =
@@ -254,7 +247,7 @@ static const char *state_of(rig *r, uint32_t flow) {
 
 /* Packets that an attacker may send from as many addresses as he likes, one from each. */
 static const struct {
-    const char *what;
+    const char *title;
     uint8_t     flags[2]; /* in turns */
     uint32_t    bytes;
 } floods[] = {
@@ -305,7 +298,7 @@ static void flood_with(size_t kind) {
     unsigned n_new = 0, n_old = 0;
     for (uint32_t i = 0; i < 10000; i++) n_new += state_of(&r, 96999 - i) != NULL;
     for (uint32_t i = 0; i < 10000; i++) n_old += state_of(&r, 60000 + i) != NULL;
-    print_message("# %s: followed %u, new %u, old %u\n", floods[kind].what, n_followed, n_new,
+    print_message("# %s: followed %u, new %u, old %u\n", floods[kind].title, n_followed, n_new,
                   n_old);
     assert_true(n_followed >= 60); /* of 61; a false positive may hide one */
     assert_true(n_new >= 9980 && n_old < 100);
@@ -395,7 +388,7 @@ static void queues_are_tidied(void **state) {
 
 static void memory_limit_is_kept(void **state) {
     (void)state;
-    machine       m = read_tcp();
+    machine       m = read_shipped("tcp");
     tamis_problem problem;
     for (uint64_t memory = 4096; memory <= 4 << 20; memory *= 8) {
         table_spec spec = { .memory = memory, .fpr = 0.0005, .seed = { 1, 2 } };

@@ -103,13 +103,19 @@ static void assert_inner(const packet *p, const char *name) {
     assert_true(is_right);
 }
 
+/* A SYN of assert_inner() in the tunnel of case i. */
+static void put_syn_into(frame *ret_outer, size_t i) {
+    frame inner;
+    frame_tcp(&inner, &plain4, &client, &server, SYN, 11);
+    put_into(ret_outer, &cases[i], &inner);
+}
+
 static void flows_in_tunnels_are_found(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        frame  inner, outer;
+        frame  outer;
         packet p;
-        frame_tcp(&inner, &plain4, &client, &server, SYN, 11);
-        put_into(&outer, &cases[i], &inner);
+        put_syn_into(&outer, i);
         assert_int_equal(parse_fenced(&outer, outer.n, &p), PACKET_TAKEN);
         assert_inner(&p, cases[i].name);
     }
@@ -119,10 +125,9 @@ static void flows_in_tunnels_are_found(void **state) {
 static void cut_tunnels_are_not_taken_for_the_flow_outside(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        frame  inner, outer;
+        frame  outer;
         packet p;
-        frame_tcp(&inner, &plain4, &client, &server, SYN, 11);
-        put_into(&outer, &cases[i], &inner);
+        put_syn_into(&outer, i);
         for (size_t captured = 0; captured < outer.n; captured++) {
             packet_skip const skip = parse_fenced(&outer, captured, &p);
             assert_true(skip == PACKET_CUT || skip == PACKET_TAKEN);

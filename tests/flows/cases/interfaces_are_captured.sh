@@ -1,21 +1,13 @@
 # Capture from the loopback interface until Ctrl-C: 40 connections, and one that is refused.
 . "$CLI_TESTS/helpers.sh"
-tamis-flows tcp -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
-wait_for eval 'is_capturing $probe 2>/dev/null || test -s why'
-kill -INT $probe 2>/dev/null || true
-wait $probe || skip "cannot capture here: $(cat why)"
+needs_capture
 cat >talk.py <<'END'
-import socket
+import os, socket, time
 server = socket.create_server(("127.0.0.1", 0))
 port = server.getsockname()[1]
 open("port", "w").write(str(port))
-import time
-while True:
-    try:
-        open("go")
-        break
-    except OSError:
-        time.sleep(0.05)
+while not os.path.exists("go"):
+    time.sleep(0.05)
 for _ in range(40):
     client = socket.create_connection(("127.0.0.1", port))
     other, _ = server.accept()
@@ -30,14 +22,7 @@ try:
 except OSError:
     pass
 END
-python3 talk.py & talker=$!
-wait_for test -s port
-tamis-flows tcp --json -i lo -f "port $(cat port)" >lines & watcher=$!
-wait_for is_capturing $watcher
-touch go
-wait $talker
-kill -INT $watcher
-wait $watcher
+capture_talk tcp
 tail -n 1 lines | python3 -c '
 import json, sys
 found = json.load(sys.stdin)

@@ -1,10 +1,7 @@
 # Real TLS connections on the loopback interface, of versions 1.2 and 1.3, and one that ends before its handshake does.
 . "$CLI_TESTS/helpers.sh"
 command -v openssl >/dev/null || skip "no openssl here"
-tamis-flows tls -q -i lo -c 1 -f 'port 1' 2>why & probe=$!
-wait_for eval 'is_capturing $probe 2>/dev/null || test -s why'
-kill -INT $probe 2>/dev/null || true
-wait $probe || skip "cannot capture here: $(cat why)"
+needs_capture
 openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out certificate -subj /CN=localhost -days 2 2>/dev/null
 sed 's/^over tcp port .*/over tcp/' "$TAMIS_SOURCE/flows/machines/tls.machine" >any.machine
 cat >talk.py <<'END'
@@ -38,14 +35,7 @@ for i in range(20):
 with socket.create_connection(("127.0.0.1", port)) as plain:  # a hello, and no more
     plain.sendall(bytes([22, 3, 1, 0, 4, 1, 0, 0, 0]))
 END
-python3 talk.py & talker=$!
-wait_for test -s port
-tamis-flows run any.machine --json -q -i lo -f "port $(cat port)" >lines & watcher=$!
-wait_for is_capturing $watcher
-touch go
-wait $talker
-kill -INT $watcher
-wait $watcher
+capture_talk run any.machine
 tail -n 1 lines | python3 -c '
 import json, sys
 found = json.load(sys.stdin)
