@@ -25,8 +25,8 @@ void upkeep_signal(int number) {
 
 /* ------------------------------------------------------------------ the output file */
 
-/* Make standard output the file with this name. All results are written there, after what is in it
- * already: written_before is so many bytes less than were written until now. */
+/* Make standard output the file with this name. All results are appended to it. written_before is
+ * chosen so that output_written() - written_before is the size of the file. */
 static bool open_output(upkeep *u, const char *name) {
     struct stat status;
     int const   descriptor = open(name, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -84,10 +84,34 @@ void upkeep_report(const session *s) {
         report_print(s);
 }
 
-/* While packets arrive. Ageing that is due is not finished here: this would take time. */
-static void report_now(const session *s) {
+/* With --csv: write the report to standard error, so that the output has rows of values only. */
+static void report_beside_rows(upkeep *u, const session *s) {
+    output_flush();
+    uint64_t const written = output_written();
+    int const      kept = dup(STDOUT_FILENO);
+    if (kept < 0) return;
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) {
+        report_print(s);
+        output_flush();
+        (void)dup2(kept, STDOUT_FILENO);
+    }
+    u->written_before += output_written() - written; /* for --rotate */
+    (void)close(kept);
+}
+
+/* The report of SIGUSR1, while packets arrive. Ageing that is due is not finished here: this would
+ * take time. Among the lines of intervals it stands alone, and the lines after it have a header. */
+static void report_now(upkeep *u, const session *s) {
+    bool const is_among_lines = u->asked->interval_ns != 0 && !u->asked->is_json;
     wants_report = 0;
+    if (u->asked->is_csv) {
+        report_beside_rows(u, s);
+        return;
+    }
+    if (is_among_lines) output_string("\n");
     upkeep_report(s);
+    if (is_among_lines) output_string("\n");
+    if (is_among_lines) intervals_begin_file(&u->intervals);
     output_flush();
 }
 
@@ -137,7 +161,7 @@ void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
     } else if (are_metrics_due(u, now_ns)) {
         write_metrics(u, s, now_ns);
     }
-    if (wants_report) report_now(s);
+    if (wants_report) report_now(u, s);
     if (is_output_long(u)) rotate_output(u);
     if (is_log_long(u)) rotate_log(u);
 }

@@ -38,3 +38,30 @@ print(len(intervals) >= 5, sum(line["flows"] for line in intervals), len(summari
 print(sum(line["packets"] for line in intervals) == new[-1]["packets"])'
 grep -E "^tamis_flows_(opened_total|events_total.*established)" out.prom
 ls
+# A report that is asked for stands alone among the lines of intervals. With --csv it goes to standard error.
+cat >ask.sh <<'END'
+. "$CLI_TESTS/helpers.sh"
+ip link set lo up
+tamis-flows tcp -i lo --interval 100ms -o rows "$@" 2>told & watcher=$!
+wait_for is_capturing $watcher
+wait_for test -s rows
+kill -USR1 $watcher
+wait_for grep -qs '^TCP connections' rows told
+lines=$(wc -l <rows)
+has_more_lines() { test "$(wc -l <rows)" -gt $((lines + 2)); }
+wait_for has_more_lines
+kill -INT $watcher
+wait $watcher
+END
+unshare -n sh ask.sh
+python3 -c '
+lines = open("rows").read().split("\n")
+at = lines.index("TCP connections")
+after = lines.index(lines[0], at)
+print(lines[0][:4], repr(lines[at - 1]), repr(lines[after - 1]), lines.count("TCP connections"))'
+rm rows
+unshare -n sh ask.sh --csv
+python3 -c '
+import csv
+rows = list(csv.reader(open("rows")))
+print({len(row) for row in rows} == {len(rows[0])}, open("told").read().count("TCP connections"))'
