@@ -1,6 +1,6 @@
 /* check.h - compare the small table with an exact one: how often do the two disagree?
  *
- * Idea: take every packet through the same machine a second time, with an exact table, and compare
+ * Idea: pass every packet through the same machine a second time, with an exact table, and compare
  * what the two tables knew before the packet. Each table then continues with its own state. So a
  * mistake of the small table is counted again with every packet of the flow until the flow ends.
  *

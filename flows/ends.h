@@ -1,5 +1,5 @@
-/* ends.h - both ends of the flows that are open now, so that it can be said who, when no packet
- * says it: a flow times out, is evicted, or still goes on at the end.
+/* ends.h - both ends of the flows that are open now. Reports need them when there is no packet to
+ * take them from: a flow times out, is evicted, or is still open at the end.
  *
  * The table stores no addresses. So the ends of a flow are remembered here, beside it: for a flow
  * log those of all flows, else those of half-open flows only, for the event `timeout`.

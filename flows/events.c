@@ -101,10 +101,10 @@ void events_write_scan(const scans *s, uint16_t i, scan_verdict verdict, scan_sp
     json_count("ports", known.ports);
 }
 
-static void open_anomaly(const char *what, uint64_t time_ns) {
+static void open_anomaly(const char *title, uint64_t time_ns) {
     json_open(NULL, '{');
     json_text("event", "anomaly");
-    json_text("what", what);
+    json_text("what", title);
     json_seconds("time", time_ns);
 }
 

@@ -65,7 +65,7 @@ static void print_head(const machine *m) {
     output_string(" are ignored\n");
 }
 
-/* Is it said that its flows may be forgotten, and does that not follow from what it is? */
+/* Is the word `evictable` needed, or does it follow from half-open, unconfirmed or ended? */
 static bool is_only_evictable(const machine_state *state) {
     return state->is_evictable && !machine_is_waiting(state) && !state->is_ended;
 }

@@ -58,34 +58,34 @@ static uint64_t count_half_open(const session *s) {
 
 /* ------------------------------------------------------------------ JSON */
 
-static void write_event_counts(const interval *of, const char *name, bool is_anomaly) {
-    const machine *const m = &of->s->m;
+static void write_event_counts(const interval *row, const char *name, bool is_anomaly) {
+    const machine *const m = &row->s->m;
     json_open(name, '{');
     for (unsigned i = 0; i < m->n_events; i++) {
-        if (m->events[i].is_anomaly == is_anomaly && of->counts.events[i] != 0)
-            json_count(m->events[i].name, of->counts.events[i]);
+        if (m->events[i].is_anomaly == is_anomaly && row->counts.events[i] != 0)
+            json_count(m->events[i].name, row->counts.events[i]);
     }
     json_close('}');
 }
 
-static void print_json(const interval *of) {
+static void print_json(const interval *row) {
     json_open(NULL, '{');
     json_text("event", "interval");
-    json_seconds("time", of->end_ns);
-    json_number("seconds", of->seconds);
-    json_count("packets", of->counts.packets);
-    json_count("bytes", of->counts.bytes);
-    json_count("flows", of->counts.flows);
-    json_count("flows_now", of->flows_now);
-    json_count("half_open", of->half_open);
-    json_count("timed_out", of->counts.timed_out);
-    json_count("dropped", of->counts.dropped);
-    json_count("no_room", of->counts.no_room);
-    json_count("evicted", of->counts.evicted);
-    json_count("unknown_packets", of->counts.unknown);
-    write_event_counts(of, "events", false);
-    write_event_counts(of, "anomalies", true);
-    who_write_json(&of->hosts);
+    json_seconds("time", row->end_ns);
+    json_number("seconds", row->seconds);
+    json_count("packets", row->counts.packets);
+    json_count("bytes", row->counts.bytes);
+    json_count("flows", row->counts.flows);
+    json_count("flows_now", row->flows_now);
+    json_count("half_open", row->half_open);
+    json_count("timed_out", row->counts.timed_out);
+    json_count("dropped", row->counts.dropped);
+    json_count("no_room", row->counts.no_room);
+    json_count("evicted", row->counts.evicted);
+    json_count("unknown_packets", row->counts.unknown);
+    write_event_counts(row, "events", false);
+    write_event_counts(row, "anomalies", true);
+    who_write_json(&row->hosts);
     json_close('}');
 }
 
@@ -109,22 +109,22 @@ static void print_csv_header(const session *s) {
     output_string("\n");
 }
 
-static void print_csv(const interval *of) {
-    uint64_t const numbers[] = { of->counts.packets, of->counts.bytes,   of->counts.flows,
-                                 of->flows_now,      of->half_open,      of->counts.timed_out,
-                                 of->counts.dropped, of->counts.no_room, of->counts.evicted,
-                                 of->counts.unknown };
-    output_text("%llu.%03llu,%.3f", (unsigned long long)(of->end_ns / NS_PER_SECOND),
-                (unsigned long long)(of->end_ns % NS_PER_SECOND / 1000000), of->seconds);
+static void print_csv(const interval *row) {
+    uint64_t const numbers[] = { row->counts.packets, row->counts.bytes,   row->counts.flows,
+                                 row->flows_now,      row->half_open,      row->counts.timed_out,
+                                 row->counts.dropped, row->counts.no_room, row->counts.evicted,
+                                 row->counts.unknown };
+    output_text("%llu.%03llu,%.3f", (unsigned long long)(row->end_ns / NS_PER_SECOND),
+                (unsigned long long)(row->end_ns % NS_PER_SECOND / 1000000), row->seconds);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         output_string(",");
         output_number(numbers[i]);
     }
-    for (unsigned i = 0; i < of->s->m.n_events; i++) {
+    for (unsigned i = 0; i < row->s->m.n_events; i++) {
         output_string(",");
-        output_number(of->counts.events[i]);
+        output_number(row->counts.events[i]);
     }
-    who_print_csv(&of->hosts);
+    who_print_csv(&row->hosts);
     output_string("\n");
 }
 
@@ -135,54 +135,54 @@ static void print_text_header(void) {
                 "new flows", "flows now", "half-open", "timed out", "evicted", "dropped");
 }
 
-static void print_text(const interval *of) {
-    time_t const seconds = (time_t)(of->end_ns / NS_PER_SECOND);
+static void print_text(const interval *row) {
+    time_t const seconds = (time_t)(row->end_ns / NS_PER_SECOND);
     struct tm    date;
     char         when[32] = "";
     number_text  text[8];
     if (gmtime_r(&seconds, &date) != NULL)
         (void)strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &date);
-    number_short((double)of->counts.packets / of->seconds, text[0]);
-    number_short(8 * (double)of->counts.bytes / of->seconds, text[1]);
-    number_short((double)of->counts.flows, text[2]);
-    number_short((double)of->flows_now, text[3]);
-    number_short((double)of->half_open, text[4]);
-    number_short((double)of->counts.timed_out, text[5]);
-    number_short((double)of->counts.evicted, text[6]);
-    number_short((double)of->counts.dropped, text[7]);
+    number_short((double)row->counts.packets / row->seconds, text[0]);
+    number_short(8 * (double)row->counts.bytes / row->seconds, text[1]);
+    number_short((double)row->counts.flows, text[2]);
+    number_short((double)row->flows_now, text[3]);
+    number_short((double)row->half_open, text[4]);
+    number_short((double)row->counts.timed_out, text[5]);
+    number_short((double)row->counts.evicted, text[6]);
+    number_short((double)row->counts.dropped, text[7]);
     output_text("%-19s %9s %10s %9s %9s %9s %9s %8s %8s\n", when, text[0], text[1], text[2],
                 text[3], text[4], text[5], text[6], text[7]);
-    who_print_text(&of->hosts);
+    who_print_text(&row->hosts);
 }
 
 /* ------------------------------------------------------------------ when */
 
-static void print_interval(intervals *all, const interval *of) {
-    const options *const asked = of->s->asked;
+static void print_interval(intervals *all, const interval *row) {
+    const options *const asked = row->s->asked;
     if (asked->is_json) {
-        print_json(of);
+        print_json(row);
     } else if (asked->is_csv) {
-        if (!all->has_header) print_csv_header(of->s);
-        print_csv(of);
+        if (!all->has_header) print_csv_header(row->s);
+        print_csv(row);
     } else {
         if (!all->has_header) print_text_header();
-        print_text(of);
+        print_text(row);
     }
     all->has_header = true;
 }
 
 /* Close the interval that is counted now, at a time that is not before its beginning. */
 static void close_interval(intervals *all, const session *s, uint64_t end_ns) {
-    interval        of = { .s = s,
-                           .end_ns = end_ns,
-                           .seconds = 1e-9 * (double)(end_ns - all->began_ns),
-                           .flows_now = report_flows_now(s),
-                           .half_open = count_half_open(s),
-                           .hosts = who_of_interval(&s->main->watch) };
+    interval        row = { .s = s,
+                            .end_ns = end_ns,
+                            .seconds = 1e-9 * (double)(end_ns - all->began_ns),
+                            .flows_now = report_flows_now(s),
+                            .half_open = count_half_open(s),
+                            .hosts = who_of_interval(&s->main->watch) };
     interval_counts now;
     take_counts(s, &now);
-    of.counts = subtract(&now, &all->before);
-    print_interval(all, &of);
+    row.counts = subtract(&now, &all->before);
+    print_interval(all, &row);
     watch_begin_interval(&s->main->watch);
     all->before = now;
     all->began_ns = end_ns;

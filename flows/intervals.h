@@ -1,4 +1,4 @@
-/* intervals.h - what happened in every so many seconds: as a line of text, of CSV or of JSON. */
+/* intervals.h - what happened in each interval of time, as a line of text, CSV or JSON. */
 #ifndef FLOWS_INTERVALS_H
 #define FLOWS_INTERVALS_H
 

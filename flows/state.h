@@ -24,8 +24,8 @@ typedef struct state_file {
 } state_file;
 
 /* Read a file that was saved for the same machine and the same options. False: there is none, or it
- * is damaged or made for something else: then it is said why, and the run begins without it. A file
- * that is none of ours ends the program. */
+ * is damaged or made for something else; then a message says why, and the run begins without it. A
+ * file that tamis-flows has not saved ends the program. */
 bool state_load(const char *name, const machine *m, const table_spec *spec, state_file *ret_file);
 void state_free(state_file *file);
 

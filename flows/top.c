@@ -70,10 +70,10 @@ static bool is_half_open(const top *t, uint32_t value) {
 /* What happens to half-open flows: +1, -1 or 0. */
 static int half_open_change(const top *t, const tracked *p, bool is_opening) {
     bool const was = p->before == TAMIS_OK && !is_opening && is_half_open(t, p->value);
-    bool const is = p->step == TAMIS_STEP_SET    ? is_half_open(t, p->to)
-                    : p->step == TAMIS_STEP_DROP ? false
-                                                 : was;
-    return (int)is - (int)was;
+    bool const will_be = p->step == TAMIS_STEP_SET    ? is_half_open(t, p->to)
+                         : p->step == TAMIS_STEP_DROP ? false
+                                                      : was;
+    return (int)will_be - (int)was;
 }
 
 /* What happens to a flow, for each of its ends that is in its list. */
@@ -156,8 +156,8 @@ static bool is_sampled(const top *t, top_measure measure) {
 }
 
 static bool is_seen_enough(const top *t, top_measure measure, uint64_t count) {
-    uint64_t const one = measure == TOP_BYTES ? t->step : t->weight;
-    return !is_sampled(t, measure) || count >= LEAST_SAMPLES * one;
+    uint64_t const sample = measure == TOP_BYTES ? t->step : t->weight;
+    return !is_sampled(t, measure) || count >= LEAST_SAMPLES * sample;
 }
 
 /* An estimate can be higher than what there was in all. */

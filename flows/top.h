@@ -2,8 +2,8 @@
  * bounded memory.
  *
  * Four lists (ranking.h) of 1024 hosts: the clients of flows and their servers, by flows; and
- * senders and receivers, by bytes. What is counted beside is counted from the time when a host
- * entered its list. A host with more than a 1024th of all flows (or bytes) is always in.
+ * senders and receivers, by bytes. The other counts of a host begin when it enters its list. A host
+ * with more than a 1024th of all flows (or bytes) is always in.
  *
  * So that lists cost little, they see a sample:
  *

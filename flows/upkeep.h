@@ -3,7 +3,7 @@
  *     SIGUSR1     print a report of everything until now
  *     SIGHUP      open the output file and the flow log again, for programs like logrotate(8)
  *     --rotate    begin a new one when it is large
- *     --interval  report what happened in every so many seconds (intervals.c)
+ *     --interval  report what happened in each interval (intervals.c)
  *     --metrics   write counters for Prometheus (metrics.c)
  *
  * A signal sets a flag. The flags and the time are looked at between packets, so a report is never
@@ -19,7 +19,7 @@ typedef struct upkeep {
     intervals      intervals;
     bool           is_begun;
     uint64_t       metrics_ns;     /* when to write them next; UINT64_MAX: at the end only */
-    uint64_t       written_before; /* bytes written that are not in the output file */
+    uint64_t       written_before; /* output_written() minus the size of the output file */
     flow_log      *log;
     bool           has_table;
     table_info     table; /* of the table of flows; to get it takes time, and most of it stays */

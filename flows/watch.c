@@ -197,7 +197,7 @@ uint64_t watch_unlogged(const watch *w) {
     return untold < w->ends.n_displaced ? untold : w->ends.n_displaced;
 }
 
-/* The same once more, for the interval. */
+/* The lists of hosts of the current interval, beside those of the whole run. */
 static void see_recent(watch *w, const tracked *batch, const uint64_t *ids,
                        const tamis_status *after, size_t n, uint64_t n_opened) {
     top_see_bytes(w->recent, batch, n);
