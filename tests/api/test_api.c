@@ -1,4 +1,5 @@
-/* test_api.c - what the public header says of arguments, statuses and abilities, for any kind. */
+/* test_api.c - what the public header says about arguments, statuses and abilities, for any
+ * kind. */
 #include "make.h"
 
 static tamis_set *set_of(const char *kind) {
@@ -36,7 +37,8 @@ static void null_keys_are_refused(void **state) {
     tamis_free(set);
 }
 
-/* As asking one by one: what is not a key is not there, and the others are. */
+/* The answers are those of single lookups: entries that are not keys are absent, and the other keys
+ * are found. */
 static void a_bad_key_in_a_batch_hides_no_other(void **state) {
     (void)state;
     tamis_set *const set = set_of("bloom");
@@ -49,7 +51,8 @@ static void a_bad_key_in_a_batch_hides_no_other(void **state) {
     tamis_free(set);
 }
 
-/* One seed, two hashes: the same geometry, other places. */
+/* The same seed with two hash functions: the geometry is the same, but the places of keys
+ * differ. */
 static void sets_of_two_hashes_do_not_merge(void **state) {
     (void)state;
     tamis_seed const seed = { 1, 2 };
@@ -150,7 +153,7 @@ static void what_a_kind_cannot_do_it_says(void **state) {
     tamis_free(set);
 }
 
-/* Hash 64-bit ids: sequential ones are as good as random ones. Bytes and ids do not meet. */
+/* A 64-bit id and the 8 bytes of the same number are different keys. */
 static void bytes_and_ids_are_different_keys(void **state) {
     (void)state;
     tamis_set *const set = set_of("counting");
@@ -161,7 +164,7 @@ static void bytes_and_ids_are_different_keys(void **state) {
     tamis_free(set);
 }
 
-/* Random seeds differ, and so do the answers' mistakes; a seed that is given is kept. */
+/* Random seeds differ, and so do the false positives. A seed that is given is kept. */
 static void seeds_are_random_unless_given(void **state) {
     (void)state;
     tamis_set *const a = set_of("bloom"), *const b = set_of("bloom");
@@ -175,7 +178,7 @@ static void seeds_are_random_unless_given(void **state) {
     tamis_free(b);
 }
 
-/* Sets whose seeds differ in one half only do not merge. */
+/* Sets cannot be merged if their seeds differ in only one half. */
 static void every_part_of_the_seed_matters(void **state) {
     (void)state;
     tamis_seed const seeds[] = { { 1, 1 }, { 2, 1 }, { 1, 2 } };

@@ -1,4 +1,4 @@
-/* test_calls.c - calls that say more than one add or lookup: copies, test-and-add, hashes that
+/* test_calls.c - calls that do more than one add or one lookup: copies, test-and-add, hashes that
  * several sets share, facts without reading the body, planning under a limit of memory.
  */
 #include "buffer.h"
@@ -65,7 +65,8 @@ static void copies_in_one_call_are_that_many_adds(void **state) {
     }
 }
 
-/* A flood in one call ends: the key is saturated, and the set holds its others. */
+/* A call that adds a huge number of copies returns: the key is saturated, and the other keys are
+ * still in the set. */
 static void a_flood_in_one_call_saturates_the_key(void **state) {
     (void)state;
     tamis_set *const set = made("line", TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE);
@@ -78,7 +79,7 @@ static void a_flood_in_one_call_saturates_the_key(void **state) {
     tamis_free(set);
 }
 
-/* Copies that do not all fit leave the set as it was. */
+/* If not all copies fit, the set stays as it was. */
 static void copies_that_do_not_fit_change_nothing(void **state) {
     (void)state;
     tamis_set *const set = made("line", TAMIS_CAN_REMOVE);
@@ -159,7 +160,8 @@ static void add_new_tells_what_was_new(void **state) {
     }
 }
 
-/* The same file as from a lookup and, after a no, an add; in sets with copies, too. */
+/* The file is the same as after a lookup, followed by an add if the answer was no; also in sets
+ * with copies. */
 static void add_new_is_a_lookup_and_an_add(void **state) {
     (void)state;
     const char *kind;
@@ -243,8 +245,9 @@ static void sets_that_share_a_seed_share_hashes(void **state) {
     tamis_free(bloom);
 }
 
-/* Sets have functions of their own for ids (src/one_id.c). One set is used by them, its twin by the
- * hashes of the same ids, until adds are refused: they answer and count alike. */
+/* Sets have functions of their own for ids (src/one_id.c). One set is used through them, and an
+ * equal set through the hashes of the same ids, until adds are refused: both give the same answers
+ * and have the same counts. */
 static void check_ids_and_hashes(const tamis_spec *spec) {
     tamis_set *const by_id = make_set_from(spec), *const by_hash = make_set_from(spec);
     tamis_status status = TAMIS_OK;
@@ -312,7 +315,8 @@ static void batches_of_hashes_are_batches_of_their_keys(void **state) {
 
 /* ------------------------------------------------------------------ hints */
 
-/* A writer: a sum of all bytes of a file, each with its place. */
+/* A writer that computes a checksum of the file: the sum of all bytes, each weighted by its
+ * place. */
 static bool sum_up(void *context, const void *bytes, size_t n) {
     uint64_t *const sum = context;
     for (size_t i = 0; i < n; i++)
@@ -320,7 +324,7 @@ static bool sum_up(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-/* A set beyond what any kind takes for cached, so that hints do what they do. */
+/* The set is larger than any cache that the kinds expect, so that the hints really prefetch. */
 static void a_hint_changes_nothing(void **state) {
     (void)state;
     const char *kind;
@@ -347,7 +351,7 @@ static void a_hint_changes_nothing(void **state) {
 
 /* ------------------------------------------------------------------ facts */
 
-/* Each number of the geometry by its name, and no other. */
+/* Every field of the geometry is found by its name, and no other name is found. */
 static void assert_has_fields(const tamis_set *set, const tamis_plan *plan) {
     uint64_t value;
     for (unsigned i = 0; i < plan->n_fields; i++) {
@@ -383,7 +387,8 @@ static void facts_are_those_of_the_plan(void **state) {
     assert_int_equal(tamis_get_facts(NULL, &(tamis_facts){ 0 }), TAMIS_ERR_ARGUMENT);
 }
 
-/* The estimate is of the keys that were added; the load is of the room. */
+/* The estimate is the number of keys that were added; the load is the share of the room that is in
+ * use. */
 static void a_survey_estimates_keys_and_load(void **state) {
     (void)state;
     static const char *const kinds[] = { "bloom", "counting", "vicbf", "bhcbf",  "mlcbf",
@@ -420,8 +425,8 @@ static void a_survey_does_not_count_copies_as_different_keys(void **state) {
     }
 }
 
-/* Copies are no further keys, in whichever cells they are: the estimate, the fingerprints and the
- * fpr stay, and the room that they take is in the load. */
+/* Copies are not counted as different keys, whichever cells they are in: the estimate, the
+ * fingerprints and the fpr stay the same. The room that copies take is part of the load. */
 static void a_survey_counts_copies_once(void **state) {
     (void)state;
     static const char *const kinds[] = { "line", "rank", "dlcbf", "ddlcbf" };
@@ -535,7 +540,7 @@ static void a_set_is_opened_from_a_descriptor(void **state) {
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
     int const fd = open(path, O_RDONLY);
     assert_true(fd >= 0);
-    assert_int_equal(lseek(fd, 100, SEEK_SET), 100); /* wherever its offset is */
+    assert_int_equal(lseek(fd, 100, SEEK_SET), 100); /* the offset must not matter */
     assert_int_equal(unlink(path), 0);
     for (unsigned flags = 0; flags <= TAMIS_OPEN_MAP; flags++) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
@@ -545,7 +550,8 @@ static void a_set_is_opened_from_a_descriptor(void **state) {
         assert_true(facts_of(back).is_mapped == (flags != 0));
         tamis_free(back);
     }
-    assert_int_equal(lseek(fd, 0, SEEK_CUR), 100); /* and there it stays, open */
+    assert_int_equal(lseek(fd, 0, SEEK_CUR),
+                     100); /* the descriptor is still open, with the same offset */
     assert_int_equal(close(fd), 0);
     int ends[2];
     assert_int_equal(pipe(ends), 0);

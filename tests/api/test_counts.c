@@ -1,7 +1,8 @@
-/* test_counts.c - how often counts are more than the truth, which tamis.h states: about the fpr.
+/* test_counts.c - how often counts are too high. tamis.h says: about as often as the fpr.
  *
- * Kinds in which copies take room say so (copies_take_room); they are held to it with keys that are
- * added once, all others also with copies. They are never taken for a spec that asks to count.
+ * Kinds in which copies take room say so (copies_take_room); they are tested with keys that are
+ * added once, and all others also with copies. The planner never takes them for a spec that asks to
+ * count.
  */
 #include "make.h"
 
@@ -27,7 +28,7 @@ static unsigned true_copies(uint64_t key, bool has_copies) {
     return has_copies && key % 4 == 0 ? 3 : 1;
 }
 
-/* To capacity: of different keys. */
+/* Fill up to the capacity, which counts different keys. */
 static void fill(tamis_set *set, bool has_copies) {
     for (uint64_t key = 0; key < CAPACITY; key++) {
         add_copies(set, key, true_copies(key, has_copies));
@@ -58,7 +59,7 @@ static void check_counts(const char *kind, tamis_preference prefer, bool has_cop
     tamis_free(set);
 }
 
-/* Of a kind, if it can count at all. */
+/* The row of a kind in a plan that asks to count. False: the kind cannot count. */
 static bool row_of(const char *kind, tamis_plan *ret_row) {
     tamis_spec spec = spec_of(kind, TAMIS_PREFER_FAST);
     size_t     n = 0;
@@ -94,7 +95,7 @@ static void kinds_whose_copies_take_room_are_chosen_only_when_named(void **state
     }
 }
 
-/* Its geometry names it in effect. */
+/* Only one kind has these fields, so the geometry is as good as its name. */
 static void a_geometry_can_name_such_a_kind(void **state) {
     (void)state;
     tamis_spec spec = spec_of(NULL, TAMIS_PREFER_SMALL);

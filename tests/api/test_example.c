@@ -1,7 +1,8 @@
-/* test_example.c - the first thing that a newcomer reads, compiled and run.
+/* test_example.c - the example at the top of tamis.h, which newcomers read first, is compiled and
+ * run.
  *
- * example.inc is taken out of tamis.h by extract_example.py whenever the header changes, so what
- * runs here is what is printed there.
+ * example.inc is taken from tamis.h by extract_example.py whenever the header changes, so what runs
+ * here is what is printed there.
  */
 #include "unit.h"
 

@@ -50,7 +50,8 @@ static void geometry_of_unknown_or_broken_fields_is_an_argument_error(void **sta
     }
 }
 
-/* One more than 64 bits hold; and what the planner uses to say "free" is no number either. */
+/* 2^64 does not fit into 64 bits, and 2^64 - 1, the planner's mark for a free field, is refused,
+ * too. */
 static void geometry_of_overflowing_numbers_is_an_argument_error(void **state) {
     (void)state;
     expect_geometry("bloom", "bits=18446744073709551616", TAMIS_ERR_ARGUMENT);
@@ -65,7 +66,7 @@ static void geometry_that_nobody_can_address_is_a_limit(void **state) {
     expect_geometry("counting", "counters=9223372036854775807,hashes=3", TAMIS_ERR_LIMIT);
 }
 
-/* Too small is not too large. */
+/* A geometry that is too small is not reported as too large. */
 static void geometry_that_a_kind_never_makes_is_not_a_limit(void **state) {
     (void)state;
     expect_geometry("bloom", "bits=4096,hashes=0", TAMIS_ERR_CANNOT);
@@ -113,7 +114,7 @@ static void geometry_may_be_written_with_commas_and_blanks(void **state) {
     }
 }
 
-/* What is not fixed is planned, for the rate. */
+/* The planner chooses the fields that are not fixed, so that the rate is met. */
 static void geometry_leaves_other_fields_to_the_planner(void **state) {
     (void)state;
     static const char *const empty[] = { "", " ", ",", " , " };
@@ -132,7 +133,7 @@ static void geometry_leaves_other_fields_to_the_planner(void **state) {
     assert_true(info.plan.fpr <= spec.fpr);
 }
 
-/* Without a kind, the kinds that have these fields are asked. */
+/* If the spec names no kind, all kinds that have these fields are considered. */
 static void geometry_chooses_among_kinds_that_have_its_fields(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -145,7 +146,7 @@ static void geometry_chooses_among_kinds_that_have_its_fields(void **state) {
 
 /* ------------------------------------------------------------------ messages */
 
-/* Messages repeat names that the caller wrote, who may have had them from anywhere. */
+/* Messages repeat names from the spec. These may come from an untrusted source. */
 static void problem_text_is_one_line_whatever_the_caller_wrote(void **state) {
     (void)state;
     static const char *const names[] = { "a\nb", "\r\n", "\n\n\n", "a\tb\n" };

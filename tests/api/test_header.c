@@ -47,7 +47,7 @@ static bool statuses_have_their_frozen_values(void) {
            TAMIS_ERR_CHECKSUM == -53 && TAMIS_ERR_CORRUPT == -54;
 }
 
-/* Abilities and hashes stand in specs and files. */
+/* The numbers of abilities and hash functions are written into specs and files. */
 static bool numbers_of_choices_have_their_frozen_values(void) {
     return TAMIS_CAN_REMOVE == 1 && TAMIS_CAN_COUNT == 2 && TAMIS_CAN_MERGE == 4 &&
            TAMIS_PREFER_FAST == 0 && TAMIS_PREFER_SMALL == 1 && TAMIS_HASH_DEFAULT == 0 &&

@@ -1,11 +1,12 @@
-/* test_keyhash.c - src/keyhash.h, keybytes.h: keys and ids into 64 bits, by all of the seed. */
+/* test_keyhash.c - src/keyhash.h, keybytes.h: keys and ids are hashed to 64 bits, and every bit of
+ * the seed matters. */
 #include "unit.h"
 
 #include "keybytes.h"
 
 static const tamis_hash hashes[] = { TAMIS_HASH_XXH3, TAMIS_HASH_SIPHASH };
 
-/* Where XXH3 changes its method, and around there. */
+/* Lengths at which XXH3 changes its method, and their neighbours. */
 static const size_t lengths[] = { 0,  1,   2,   3,   4,   5,   8,   9,   15,  16,
                                   17, 127, 128, 129, 130, 239, 240, 241, 1000 };
 
@@ -32,7 +33,7 @@ static void keyhash_siphash_is_the_published_function(void **state) {
     }
 }
 
-/* Flip one bit of the seed: 64 new bits, that is not the same hash again. */
+/* Flipping any bit of the seed gives another hash. */
 static void check_seed_bits(tamis_hash hash, const uint8_t *key, size_t bytes) {
     tamis_seed const seed = { 12345, 67890 };
     keyhash const    with = keyhash_make(hash, seed);
@@ -70,7 +71,7 @@ static void check_key_bits(const keyhash *with, uint8_t *key, size_t bytes) {
     }
 }
 
-/* And reads not a byte beyond the key. */
+/* No byte beyond the key is read. */
 static void keyhash_bytes_depends_on_every_bit_of_the_key(void **state) {
     (void)state;
     dice random = dice_start();
@@ -86,7 +87,7 @@ static void keyhash_bytes_depends_on_every_bit_of_the_key(void **state) {
     }
 }
 
-/* "a" and "a\0" are two keys. */
+/* "a" and "a\0" are different keys. */
 static void keyhash_bytes_depends_on_the_length(void **state) {
     (void)state;
     uint8_t const zeros[300] = { 0 };
@@ -119,7 +120,7 @@ static void keyhash_id_never_gives_two_ids_one_hash(void **state) {
     for (size_t i = 1; i < IDS; i++) assert_true(made[i - 1] < made[i]);
 }
 
-/* One to one for every seed, and another one for each. */
+/* Each seed gives a one-to-one function, and different seeds give different functions. */
 static void keyhash_id_depends_on_both_halves_of_the_seed(void **state) {
     (void)state;
     keyhash const with = keyhash_make(TAMIS_HASH_XXH3, (tamis_seed){ 77, 88 });

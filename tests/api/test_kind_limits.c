@@ -1,5 +1,5 @@
-/* test_kind_limits.c - what a kind says that none of its tables does (kind.h). The planner believes
- * it, and does not plan a kind that cannot be the answer.
+/* test_kind_limits.c - limits that a kind states for all its tables (kind.h) are true. The planner
+ * trusts them, and does not plan a kind that cannot be chosen.
  */
 #include "unit.h"
 
@@ -23,8 +23,8 @@ static tamis_plan plan_within(const tamis_kind *kind, const tamis_spec *spec, ui
     return made.plan;
 }
 
-/* A kind may give up under a limit of bytes, but only if it has no such table. Tables that may well
- * overflow are the smallest. */
+/* With a limit of bytes a kind may give up, but only if it has no table that small. The smallest
+ * tables come from specs that accept a high probability of overflow. */
 static void a_limit_of_bytes_hides_no_table(void **state) {
     static const double   rates[] = { 0.3, 0.03, 1e-3, 1e-5, 1e-8 };
     static const uint64_t capacities[] = { 1, 30, 300, 5000, 100000, 100000000 };
@@ -49,7 +49,7 @@ static void a_limit_of_bytes_hides_no_table(void **state) {
             given_up += plan_within(kind, &spec, any.body_bytes / 2).status != TAMIS_OK;
         }
     }
-    assert_true(given_up > 300); /* the limit is not ignored by all */
+    assert_true(given_up > 300); /* some kinds do use the limit */
 }
 
 static void no_table_counts_further_than_its_kind_says(void **state) {

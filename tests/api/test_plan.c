@@ -1,5 +1,5 @@
 /* test_plan.c - tamis_plan_kinds(): what it predicts, what it chooses, and that tamis_create()
- * takes just that. Only the public API, on all kinds of this build. */
+ * makes exactly what it chose. Uses only the public API, for all kinds of this build. */
 #include "make.h"
 
 #include <tamis/tamis.h>
@@ -7,7 +7,7 @@
 #define MAX_ROWS 64
 #define ALL_ABILITIES (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE)
 
-/* The table of a spec. */
+/* All rows of the plan for a spec. */
 typedef struct table {
     tamis_plan rows[MAX_ROWS];
     size_t     n;
@@ -33,7 +33,7 @@ static table plan_of(const tamis_spec *spec) {
     return planned;
 }
 
-/* The one row that is chosen, or NULL when none is; never two. */
+/* The row that is chosen, or NULL if none is. Fails if two are chosen. */
 static const tamis_plan *chosen_of(const table *planned) {
     const tamis_plan *chosen = NULL;
     for (size_t i = 0; i < planned->n; i++) {
@@ -79,7 +79,7 @@ static const double capacities[] = { 1,   2,   3,   10,  100,  1e3,  1e4,  1e5,
 static const double rates[] = { 0.5,  0.3,  0.1,  0.02, 1e-2, 1e-3,  1e-4,
                                 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12 };
 
-/* All of them, each planned once. */
+/* Plans for all capacities and rates. Each is made once and kept. */
 static const table *planned_at(size_t capacity, size_t rate) {
     static table     grid[COUNT(capacities)][COUNT(rates)];
     table *const     t = &grid[capacity][rate];
@@ -88,17 +88,17 @@ static const table *planned_at(size_t capacity, size_t rate) {
     return t;
 }
 
-/* A few of each, for what is tried with all abilities and preferences. */
+/* A few capacities and rates, for tests that try all abilities and preferences. */
 static const double some_capacities[] = { 1, 100, 1e5, 1e8, 1099511627776.0 };
 static const double small_capacities[] = { 1, 2, 7, 100, 1000, 100000 };
 static const double some_rates[] = { 0.5, 0.02, 1e-3, 1e-6, 1e-12 };
 
-static unsigned one_in = 1; /* of these */
-static size_t   apart = 1;  /* of the capacities, one in so many */
+static unsigned one_in = 1; /* of the specs */
+static size_t   apart = 1;  /* use every so many-th capacity */
 
 typedef void spec_check(const tamis_spec *spec);
 
-/* Every set of abilities, both preferences. */
+/* For every set of abilities and both preferences. */
 static void for_all_wishes(const double *sizes, size_t n_sizes, spec_check *check) {
     unsigned turn = 0;
     for (size_t i = 0; i < n_sizes; i++) {
@@ -127,7 +127,7 @@ static void plan_has_a_row_for_each_kind_in_order(void **state) {
     }
 }
 
-/* The row of a kind that cannot do it still has its name and its abilities. */
+/* The row of a kind that cannot meet the spec still has the kind's name and abilities. */
 static void plan_rows_that_cannot_tell_kind_and_abilities(void **state) {
     (void)state;
     tamis_spec spec = spec_of(1000, 0.01);
@@ -199,7 +199,7 @@ static void plan_like_a_set_is_the_plan_of_that_set(void **state) {
 
 /* ------------------------------------------------------------------ what is chosen */
 
-/* Of sets that only grow: is a blocked Bloom filter taken, and not `line`? */
+/* For sets from which nothing is removed: is a blocked Bloom filter chosen, and not `line`? */
 static bool is_bloom_taken(const tamis_plan *bloom, const tamis_plan *line,
                            const tamis_spec *spec) {
     bool const is_able = bloom->status == TAMIS_OK && spec->geometry == NULL;
@@ -216,7 +216,7 @@ static void check_fast(const table *planned, const tamis_plan *chosen, const tam
         assert_string_equal(chosen->kind, "line");
 }
 
-/* In a choice of others than `bloom` and `line`. */
+/* Is this row better? For choices without `bloom` and `line`. */
 static bool beats(const tamis_plan *row, const tamis_plan *chosen, const tamis_spec *spec) {
     bool const is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
     if (is_counting && row->copies_take_room != chosen->copies_take_room) {
@@ -247,7 +247,7 @@ static void plan_chooses_the_best_kind_that_can_do_it(void **state) {
     for_all_wishes(some_capacities, COUNT(some_capacities), check_choice);
 }
 
-/* Beside `line`, a blocked Bloom filter is larger by 9% at 0.1%, and by 29% at 0.01%. */
+/* A blocked Bloom filter is 9% larger than `line` at an fpr of 0.1%, and 29% larger at 0.01%. */
 static void plan_of_a_fast_set_that_only_grows_is_bloom_unless_it_is_larger(void **state) {
     (void)state;
     static const struct {
@@ -299,7 +299,7 @@ static void create_makes_what_the_plan_has_chosen(void **state) {
     for_all_wishes(small_capacities, COUNT(small_capacities), check_made);
 }
 
-/* The default kind does not have the first field; it has the second, as have others. */
+/* The first field is not one of the default kind; the second is, and other kinds have it, too. */
 static void create_makes_what_the_plan_has_chosen_of_a_geometry(void **state) {
     (void)state;
     static const char *const geometries[] = { "hashes=4", "remainder_bits=11" };
@@ -343,7 +343,7 @@ static void check_prediction(const tamis_plan *row, const tamis_spec *spec) {
     assert_near(row->bits_per_key, 8.0 * (double)row->body_bytes / (double)row->capacity, 1e-12);
 }
 
-/* Planning only: the largest of these have petabytes. */
+/* Only planned: the largest of these tables would take petabytes. */
 static void plan_predicts_no_more_than_the_rate_that_was_asked(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(capacities); i += apart) {
@@ -358,8 +358,8 @@ static void plan_predicts_no_more_than_the_rate_that_was_asked(void **state) {
     }
 }
 
-/* Two keys with equal 64-bit hashes cannot be told apart, which costs n / 2^64 of the rate: the one
- * thing that a Bloom filter cannot buy with places. */
+/* Two keys with equal 64-bit hashes cannot be told apart. That adds n / 2^64 to the rate, and no
+ * larger Bloom filter can avoid it. */
 static void plan_of_bloom_fails_only_where_64_bits_are_too_few(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(capacities); i += apart) {
@@ -432,7 +432,7 @@ static void check_rank_mode(unsigned abilities, uint64_t counter_bits, uint64_t 
     assert_int_equal((row.abilities & TAMIS_CAN_REMOVE) != 0, copies << counter_bits > 1);
 }
 
-/* Counters are for those who count to 255; for removal alone each copy is a cell, which is
+/* Counting to 255 needs counters. For removal alone, a table with a cell for each copy is
  * smaller. */
 static void plan_of_rank_is_a_multiset_unless_it_must_count(void **state) {
     (void)state;

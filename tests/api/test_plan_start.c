@@ -1,7 +1,7 @@
 /* test_plan_start.c - planning all kinds takes few evaluations of their laws.
  *
- * That is nearly all of the time that tamis_plan_kinds() takes. As in test_line_start.c, the linker
- * puts the functions of this file between the searches and the laws (--wrap).
+ * These evaluations take nearly all of the time of tamis_plan_kinds(). As in test_line_start.c, the
+ * linker puts the functions of this file between the searches and the laws (--wrap).
  */
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-/* test_spec.c - the ranges of a spec: what is refused, with which status, and what is taken. */
+/* test_spec.c - the ranges of a spec: what is refused, with which status, and what is accepted. */
 #include "expect.h"
 #include "ledger.h"
 
@@ -64,7 +64,8 @@ static void spec_fpr_is_1e_12_to_a_half(void **state) {
     assert_true(expect_made(&spec).plan.fpr <= 1e-12);
 }
 
-/* With a geometry, 0 means: as good as that gives. Only 0, and only with one. */
+/* With a geometry, an fpr of 0 means: whatever the geometry gives. Other values below the range,
+ * and 0 without a geometry, are refused. */
 static void spec_fpr_may_be_0_with_a_geometry(void **state) {
     (void)state;
     static const double bad[] = { -1, 1e-13, 0.51, (double)NAN };
@@ -79,7 +80,7 @@ static void spec_fpr_may_be_0_with_a_geometry(void **state) {
     }
 }
 
-/* A geometry that leaves the size open, without a rate: the size cannot be chosen. */
+/* If neither the geometry nor a rate decides the size, it cannot be chosen. */
 static void spec_fpr_0_needs_a_geometry_that_says_the_size(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -126,7 +127,8 @@ static void spec_hash_is_a_known_one(void **state) {
     assert_int_equal(expect_made(&spec).facts.hash, TAMIS_HASH_XXH3);
 }
 
-/* SipHash is a build option: made, or said to be left out, and nothing else. */
+/* SipHash is a build option: either the set is made, or the status says that SipHash is not built
+ * in. */
 static void spec_siphash_is_made_or_not_built(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -164,7 +166,7 @@ static void spec_kind_is_a_known_one(void **state) {
     }
 }
 
-/* The instruction set is for making; a plan does not depend on it. */
+/* A set is made for an instruction set; a plan does not depend on it. */
 static void spec_isa_is_one_that_runs_here(void **state) {
     (void)state;
     static const char *const bad[] = { "", "avx", "avx2 ", "PORTABLE", "sse9" };
@@ -255,7 +257,7 @@ static void spec_of_a_newer_caller_is_taken_if_its_new_fields_are_zero(void **st
     expect_refused(&newer.spec, TAMIS_ERR_ARGUMENT);
 }
 
-/* A caller whose header knew the fields up to `bytes`. What is beyond is not even memory. */
+/* A caller whose header knew only the fields up to `bytes`. There is no memory beyond them. */
 static tamis_info made_by_older_caller(const tamis_spec *spec, size_t bytes) {
     fenced memory = fenced_new(bytes);
     memcpy(memory.bytes, spec, bytes);
@@ -275,7 +277,7 @@ static void spec_of_an_older_caller_takes_defaults_for_the_rest(void **state) {
     spec.isa = "portable";
 
     tamis_info info = made_by_older_caller(&spec, offsetof(tamis_spec, abilities));
-    assert_int_equal(info.plan.lifetime, 1000); /* no removal asked for, no lifetime */
+    assert_int_equal(info.plan.lifetime, 1000); /* the default without removal: the capacity */
     assert_int_equal(info.facts.hash, TAMIS_HASH_XXH3);
 
     info = made_by_older_caller(&spec, offsetof(tamis_spec, lifetime));
@@ -363,11 +365,13 @@ static long pages_touched(unsigned flags) {
 
 static void memory_that_is_zero_already_is_not_touched(void **state) {
     (void)state;
-    assert_true(pages_touched(0) > 3000); /* of 4 KiB, or this test says nothing */
+    assert_true(pages_touched(0) >
+                3000); /* pages of 4 KiB; otherwise this test would prove nothing */
     assert_true(pages_touched(TAMIS_ALLOCATOR_ZEROED) < 1000);
 }
 
-/* A small set and one of huge pages: all memory is the allocator's, and all of it comes back. */
+/* A small set, and one that is large enough for huge pages: all memory comes from the allocator and
+ * goes back to it. */
 static void spec_allocator_gets_every_request_and_everything_back(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -409,13 +413,13 @@ static void create_says_memory_when_there_is_not_so_much(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
     spec.kind = "bloom";
-    spec.geometry = "bits=4611686018427387904,hashes=3"; /* 32 bits cannot even address it */
+    spec.geometry = "bits=4611686018427387904,hashes=3"; /* more than 32 bits can address */
     expect_no_set(&spec, SIZE_MAX > UINT32_MAX ? TAMIS_ERR_MEMORY : TAMIS_ERR_LIMIT);
 }
 
 /* ------------------------------------------------------------------ like */
 
-/* `like` takes everything from the other set: the fields above it are not even checked. */
+/* `like` takes everything from the other set: the fields above it in the spec are not checked. */
 static void spec_like_ignores_the_fields_above_it(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -458,7 +462,8 @@ static const tamis_status statuses[] = {
     TAMIS_ERR_CORRUPT,
 };
 
-/* The same shape, at its first stage and able to grow; the seed is the one given, or random. */
+/* The new set has the same shape, is at its first stage and can grow. Its seed is the given one, or
+ * random. */
 static void spec_reseed_takes_the_shape_of_another_set_and_not_its_seed(void **state) {
     (void)state;
     tamis_seed const fixed = { 1, 2 };

@@ -1,5 +1,5 @@
-/* test_stages.c - tamis_plan_stages(): the plan of a set that grows is what happens to it, and a
- * range that is not possible is refused with one that is. Only the public API. */
+/* test_stages.c - tamis_plan_stages(): a set that grows does what its plan says, and if a range is
+ * not possible, the message names one that is. Uses only the public API. */
 #include "make.h"
 #include "resident.h"
 
@@ -26,7 +26,7 @@ static size_t stages_of(const tamis_spec *spec, tamis_plan *ret_rows) {
     return n;
 }
 
-/* Has the set the size that its stage has in the plan? In a step there are two. */
+/* The set has the size that the plan says for its stage. During a step there are two tables. */
 static void check_stage(const tamis_set *set, const tamis_plan *rows, size_t n) {
     tamis_facts facts;
     assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
@@ -107,13 +107,14 @@ static void rows_double_and_end_with_the_rate_that_was_asked_for(void **state) {
         assert_true(rows[i].fpr > 1.9 * rows[i - 1].fpr && rows[i].fpr < 2.1 * rows[i - 1].fpr);
         assert_true(rows[i].overflow <= 1e-10);
     }
-    /* at the end it is what a set of that size would be: within 1/32, for 32 first buckets */
+    /* in the last stage it is as large as a set made for that capacity, within 1/32, since the
+     * first stage has 32 buckets */
     spec.capacity = last.capacity;
     spec.grow_to = 0;
     spec.kind = last.kind;
     assert_int_equal(tamis_plan_kinds(&spec, fixed, MAX_ROWS, &n_fixed, NULL), TAMIS_OK);
     assert_true((double)last.body_bytes < (1 + 1.0 / 32) * (double)fixed[0].body_bytes);
-    /* the row of the kind is the last stage */
+    /* the row of the kind is that of the last stage */
     spec.capacity = 1000;
     spec.grow_to = UINT64_C(1) << 30;
     assert_int_equal(tamis_plan_kinds(&spec, fixed, MAX_ROWS, &n_fixed, NULL), TAMIS_OK);
@@ -149,8 +150,8 @@ static void peaks_depend_on_whose_memory_it_is(void **state) {
     }
 }
 
-/* A million bytes are for what else the process needs, and for pieces of memory that are given back
- * as a whole. */
+/* A million bytes are allowed for everything else in the process, and because memory is given back
+ * in large pieces. */
 static void resident_memory_stays_below_the_planned_peak(void **state) {
     (void)state;
     tamis_plan       rows[MAX_ROWS];
@@ -158,7 +159,7 @@ static void resident_memory_stays_below_the_planned_peak(void **state) {
     tamis_spec const spec = growing_spec(1000, UINT64_C(1) << 30, 0.001, 0);
     size_t const     n = stages_of(&spec, rows);
     uint64_t const   before = resident_bytes();
-    if (before == 0) return; /* it cannot be told */
+    if (before == 0) return; /* the system does not tell */
     tamis_set *const set = make_set_from(&spec);
     for (uint64_t id = 0; facts.stage < 13; id += 512) {
         uint64_t ids[512];
@@ -193,8 +194,8 @@ static void a_fixed_size_is_one_row_and_like_has_the_rows_of_that_set(void **sta
     tamis_free(set);
 }
 
-/* The problem names a grow_to and a first capacity: both are possible. If no kind is named, one is
- * taken that can do all of it. */
+/* The problem text names a grow_to and a first capacity, and both are possible. If the spec names
+ * no kind, a kind is chosen that can do all of it. */
 static void ranges_that_are_too_wide_are_refused_with_one_that_is_possible(void **state) {
     (void)state;
     tamis_plan         rows[MAX_ROWS];

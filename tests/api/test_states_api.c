@@ -18,7 +18,7 @@ static tamis_states *make(void) {
     return make_states_from(&spec);
 }
 
-/* A spec that is refused, with words. */
+/* A spec is refused, and a text says why. */
 static void refused(const tamis_states_spec *spec, tamis_status expected, const char *word) {
     tamis_states *states = NULL;
     tamis_problem problem = { 0 };
@@ -99,7 +99,7 @@ static void nothing_crashes_on_null(void **state) {
     tamis_states_free(NULL);
     assert_int_equal(tamis_states_put(NULL, "a", 1, 0), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_put(states, NULL, 1, 0), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(tamis_states_put(states, NULL, 0, 0), TAMIS_OK); /* the empty key is one */
+    assert_int_equal(tamis_states_put(states, NULL, 0, 0), TAMIS_OK); /* the empty key is a key */
     assert_int_equal(tamis_states_put(states, "a", 1, 5), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_move(states, "a", 1, 5, 0), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_drop(states, "a", 1, 5), TAMIS_ERR_ARGUMENT);
@@ -183,8 +183,8 @@ static void clearing_removes_all_keys_and_resets_time(void **state) {
     tamis_states_free(states);
 }
 
-/* One call does no more than two ticks' worth, and says what is left. A call in each tick is never
- * late, in whatever kind. */
+/* One call does at most the work of two ticks, and returns how much is left. If it is called in
+ * each tick, it is never late, in any kind. */
 static void a_call_in_each_tick_keeps_up(void **state) {
     (void)state;
     for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
@@ -202,7 +202,7 @@ static void a_call_in_each_tick_keeps_up(void **state) {
             assert_int_equal(left, 0);
         }
         assert_int_equal(tamis_states_get_id(states, 77, &value), TAMIS_ERR_ABSENT);
-        /* What has no keys is skipped, and is no work. */
+        /* Units without keys are skipped and are not counted as work. */
         for (uint64_t id = 1000; id < 100000; id++)
             assert_int_equal(tamis_states_put_id(states, id, 1), TAMIS_OK);
         assert_int_equal(tamis_states_tick(states, spec.timeout, NULL, &left), TAMIS_OK);
@@ -216,7 +216,8 @@ static void a_call_in_each_tick_keeps_up(void **state) {
     }
 }
 
-/* What a spec's timeouts become, before and after a table is made; and that keys keep to it. */
+/* How the timeouts of a spec are rounded, before and after a table is made; and keys live that
+ * long. */
 static void timeouts_are_rounded_as_the_library_says(void **state) {
     static const uint64_t asked[4] = { 10, 33, 70, 41 };
     static const uint64_t least[4] = { 10, 40, 70, 50 }; /* 7 passes of 10 ticks */
@@ -255,7 +256,7 @@ static void timeouts_are_rounded_as_the_library_says(void **state) {
     tamis_states_free(states);
 }
 
-/* Facts are those of info, without reading the body. */
+/* Facts are equal to those of info, but the body is not read. */
 static void facts_are_those_of_info(void **state) {
     (void)state;
     for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
@@ -357,7 +358,8 @@ static tamis_step meddle(void *context, size_t i, tamis_status status, uint32_t 
     return decide(NULL, i, status, value, ret_to);
 }
 
-/* A callback that calls into its table changes nothing but what it decides, in whatever kind. */
+/* A callback that calls functions of its table changes nothing except by its decision, in any
+ * kind. */
 static void a_callback_cannot_change_its_table(void **state) {
     (void)state;
     for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {

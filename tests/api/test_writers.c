@@ -1,6 +1,6 @@
-/* test_writers.c - a writer that calls into the set or the table that it gets the bytes of: what
- * would change it is refused with TAMIS_ERR_REENTRY, what only reads it works, and what is written
- * is what would have been written anyway.
+/* test_writers.c - a writer that calls functions of the set or the table that is being written:
+ * calls that would change it are refused with TAMIS_ERR_REENTRY, calls that only read it work, and
+ * the same bytes are written as without these calls.
  */
 #include "make.h"
 
@@ -8,7 +8,7 @@
 #define KEYS 300
 #define ROOM 200000
 
-/* What was written, and whom to call back. */
+/* What was written, and the set or table to call. */
 typedef struct paper {
     tamis_set    *set, *other;
     tamis_states *states, *other_states;
@@ -66,7 +66,7 @@ static void expect_same(const paper *alone, const paper *meddled) {
     assert_memory_equal(alone->bytes, meddled->bytes, alone->n);
 }
 
-/* Saved and, where the kind can be sent, sent. */
+/* While it is saved and, if the kind can be sent, while it is sent. */
 static void a_writer_cannot_change_its_set(void **state) {
     (void)state;
     paper *const alone = calloc(1, sizeof *alone), *const meddled = calloc(1, sizeof *meddled);
@@ -133,7 +133,7 @@ static void a_writer_cannot_change_its_states(void **state) {
     free(meddled);
 }
 
-/* A writer that stops half-way leaves the set as free as before. */
+/* After a writer has stopped half-way, the set can be changed as before. */
 static bool stop(void *context, const void *bytes, size_t n) {
     (void)bytes;
     (void)n;

@@ -1,4 +1,4 @@
-/* use.c - a program of somebody else, in C. */
+/* use.c - a program in C that uses the installed library, as a user would write it. */
 #include <tamis/tamis.h>
 
 int main(void) {

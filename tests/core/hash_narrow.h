@@ -1,4 +1,5 @@
-/* hash_narrow.h - the products of core/hash.h as compilers without 128-bit integers make them. */
+/* hash_narrow.h - the products of core/hash.h as they are computed by compilers without 128-bit
+ * integers. */
 #ifndef TAMIS_TESTS_HASH_NARROW_H
 #define TAMIS_TESTS_HASH_NARROW_H
 

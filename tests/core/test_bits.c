@@ -18,7 +18,7 @@ static unsigned oracle_select(uint64_t word, unsigned rank) {
     return 64;
 }
 
-/* Words from nearly empty to nearly full. */
+/* Random words, from nearly all zeros to nearly all ones. */
 static uint64_t random_density(dice *random) {
     uint64_t word = dice_roll(random);
     uint64_t thinned = dice_below(random, 6);
@@ -110,7 +110,7 @@ static void check_nth(uint64_t word, unsigned rank) {
     }
 }
 
-/* Words of up to 56 bits may have fewer bits than are asked for. Words of all 64 may not. */
+/* Words of up to 56 bits may have fewer ones than are asked for; words of 64 bits may not. */
 static void bits_nth_and_two_find_the_bits_or_nothing(void **state) {
     (void)state;
     dice random = dice_start();
@@ -122,7 +122,7 @@ static void bits_nth_and_two_find_the_bits_or_nothing(void **state) {
     assert_true(bits_nth(UINT64_MAX, 63) == UINT64_C(1) << 63);
 }
 
-/* All bytes in all places of a word: between zeros, and between ones. */
+/* Every byte at every place of a word, between zeros and between ones. */
 static void bits_nth_finds_each_bit_of_each_byte(void **state) {
     (void)state;
     for (unsigned at = 0; at < 64; at += 8) {

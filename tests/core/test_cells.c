@@ -1,7 +1,7 @@
-/* test_cells.c - core/cells.h against cells that are put together bit by bit.
+/* test_cells.c - core/cells.h against cells that are assembled bit by bit.
  *
- * A bucket lies at any byte among other bytes, which must stay as they are. Every read by words is
- * reported (TAMIS_TOUCH in le.h): of a bucket of 8 bytes or more nothing else is read.
+ * A bucket begins at any byte, among other bytes that must not change. Every read of a word is
+ * reported (TAMIS_TOUCH in le.h): if the bucket has 8 bytes or more, only its own bytes are read.
  */
 #include "core_units.h"
 
@@ -71,8 +71,8 @@ static bool model_is_whole(const model *m) {
 
 /* ------------------------------------------------------------------ a model and its bucket */
 
-/* Exact or padded, at any byte, among random ones. The memory ends with the bucket, or with the
- * 8 bytes that one of less is read by. */
+/* A bucket with or without padding, at any byte, among random bytes. The memory ends with the
+ * bucket, or after 8 bytes if the bucket is smaller: so many are read then. */
 static model model_new(dice *random, unsigned n, unsigned bits, unsigned print_bits) {
     unsigned const least = (n * bits + 7) / 8;
     unsigned const bytes = least + (unsigned)(dice_below(random, 2) * dice_below(random, 10));
@@ -84,7 +84,7 @@ static model model_new(dice *random, unsigned n, unsigned bits, unsigned print_b
     return m;
 }
 
-/* Few prints, so that equal ones meet; those that differ in one bit; counters of all sorts. */
+/* Few different prints, so that many are equal; prints that differ in one bit; any counter. */
 static uint64_t random_cell(const model *m, dice *random) {
     uint64_t const edges[] = { 1,
                                2,
@@ -103,7 +103,7 @@ static uint64_t random_print(const model *m, dice *random) {
     return print == 0 ? 1 : print;
 }
 
-/* The bytes as they are, so that reads can be watched; then `check` them. */
+/* Copy the bytes into fenced memory, where reads are watched; check() compares them later. */
 static uint8_t *bucket_of(const model *m, const fenced *memory) {
     uint8_t *const bucket = memory->bytes + MEMORY - m->memory_bytes + m->at;
     memcpy(bucket - m->at, m->memory, m->memory_bytes);
@@ -118,7 +118,7 @@ static void check(const model *m, const uint8_t *bucket) {
 
 typedef void shape_check(model *m, const fenced *memory, dice *random);
 
-/* Every width, every number of cells; prints of all of a cell and of parts. */
+/* Every width and every number of cells; prints that take the whole cell or a part of it. */
 static void for_all_shapes(shape_check *check_one) {
     dice   random = dice_start();
     fenced memory = fenced_new(MEMORY);
@@ -153,7 +153,8 @@ static void cells_are_read_and_set_and_nothing_else(void **state) {
     for_all_shapes(get_and_set);
 }
 
-/* Empty cells anywhere, counters without a print: what is asked is answered of any bytes. */
+/* Lookups answer correctly for any bytes: also with empty cells in between and counters without a
+ * print. */
 static void look(model *m, const fenced *memory, dice *random) {
     for (unsigned i = 0; i < m->shape.n; i++) {
         if (dice_below(random, 4) != 0) model_set(m, i, random_cell(m, random));
@@ -175,7 +176,7 @@ static void cells_are_found_and_counted_as_one_by_one(void **state) {
     for (unsigned round = 0; round < 4; round++) for_all_shapes(look);
 }
 
-/* The one cell that has the print, at every place: none is overlooked, and none is made up. */
+/* One cell has the print, at every place in turn: it is always found, and no other. */
 static void find_one(model *m, const fenced *memory, dice *random) {
     uint64_t const print = random_print(m, random);
     uint64_t const other = low_bits(print ^ 1, m->shape.print_bits);
@@ -197,7 +198,7 @@ static void cells_find_one_among_neighbours_of_one_bit(void **state) {
     for_all_shapes(find_one);
 }
 
-/* What is behind the cells, and in the bytes of others, is never taken for a cell. */
+/* Bits after the last cell, and bytes of others, are never taken for a cell. */
 static void ignore_what_is_behind(model *m, const fenced *memory, dice *random) {
     for (unsigned bit = m->shape.n * m->shape.bits; bit < 8 * m->shape.bytes; bit++) {
         write_bit(m->memory + m->at, bit, dice_below(random, 2));
@@ -222,7 +223,7 @@ static void fill_first(model *m, unsigned used, dice *random) {
     }
 }
 
-/* Until none is left. */
+/* Delete cells until none is left. */
 static void delete_all(model *m, const fenced *memory, dice *random) {
     unsigned used = 1 + (unsigned)dice_below(random, m->shape.n);
     fill_first(m, used, random);
@@ -243,7 +244,7 @@ static void cells_are_deleted_and_the_last_takes_the_place(void **state) {
     for_all_shapes(delete_all);
 }
 
-/* A gap, a counter without a print, a bit behind the cells; or nothing wrong at all. */
+/* Make a gap, a counter without a print, or a bit after the cells; or damage nothing. */
 static void damage(model *m, dice *random) {
     unsigned const i = (unsigned)dice_below(random, m->shape.n);
     uint64_t const print = bits_low(m->shape.print_bits);
@@ -284,7 +285,7 @@ static void cells_are_valid_exactly_when_all_rules_hold(void **state) {
     assert_true(seen[0] > 2000 && seen[1] > 2000);
 }
 
-/* As many as fit behind the up to 7 bits by which a word begins too early. */
+/* A word may begin up to 7 bits before the first cell; as many cells as fit into the rest. */
 static void cells_per_word_is_the_most_that_fits(void **state) {
     (void)state;
     for (unsigned bits = 4; bits <= MAX_BITS; bits++) {

@@ -42,7 +42,7 @@ static void min_and_max_pick_the_smaller_and_the_larger(void **state) {
     }
 }
 
-/* Plans are prefetched before anybody knows whether they lead anywhere. */
+/* Addresses are prefetched before it is known whether they are valid. */
 static void prefetch_survives_any_address(void **state) {
     (void)state;
     prefetch_to_read(NULL);
@@ -114,7 +114,7 @@ static void checked_round_up_finds_the_next_multiple(void **state) {
     }
 }
 
-/* The last multiple of the step below 2^64 can be reached, and nothing above it. */
+/* The largest multiple of the step below 2^64 is returned; larger numbers are refused. */
 static void checked_round_up_refuses_what_would_wrap(void **state) {
     (void)state;
     for (unsigned shift = 0; shift < 64; shift++) {

@@ -6,7 +6,7 @@
 #define MAX_COUNTERS 600
 #define BODY_BYTES 2048
 
-/* A table and the same as numbers. */
+/* A table, and the same counters as an array of numbers. */
 typedef struct both {
     uint8_t  body[BODY_BYTES];
     uint64_t value[MAX_COUNTERS];
@@ -27,7 +27,7 @@ static void expect_same(const sectors *in, const both *b) {
     assert_true(sectors_gaps_are_zero(in, b->body, BODY_BYTES));
 }
 
-/* Count any of them up, by something; how many stick. */
+/* Increase random counters by random amounts. Returns how many stick. */
 static uint64_t count_up(const sectors *in, both *b, unsigned times, dice *random) {
     counters const all = counters_of(in, b->body);
     uint64_t       stuck = 0, expected = 0;
@@ -67,7 +67,8 @@ static bool only_this_can_be(const void *context, uint64_t rest) {
     return rest == *(const uint64_t *)context;
 }
 
-/* What was added can be taken out, and is then as before, but for what stuck meanwhile. */
+/* A table that was added to another can be subtracted again. Then the counters are as before,
+ * except for those that stuck meanwhile. */
 static void counters_of_tables_are_added_and_taken_out(void **state) {
     (void)state;
     dice random = dice_start();

@@ -1,4 +1,5 @@
-/* test_dleft.c - core/dleft.h: where keys belong, in both ways, and back. */
+/* test_dleft.c - core/dleft.h: the places of keys, with and without permutations, and the way
+ * back. */
 #include "core_units.h"
 
 #include "core/dleft.h"
@@ -15,8 +16,8 @@ static shape random_shape(dice *random) {
     return (shape){ 2 + (unsigned)dice_below(random, 7), bits, any < most ? any : most };
 }
 
-/* A print is one of 2^r - 1, in each subtable, and tells the fingerprint together with the bucket.
- * Just one: what is found by going back is what was there. */
+/* In each subtable a print is one of 2^r - 1 numbers. Print and bucket together belong to exactly
+ * one fingerprint: the way back finds the fingerprint that was placed there. */
 static void dleft_places_tell_the_fingerprint(void **state) {
     (void)state;
     dice random = dice_start();
@@ -37,7 +38,8 @@ static void dleft_places_tell_the_fingerprint(void **state) {
     }
 }
 
-/* Of B (2^r - 1) fingerprints all are had, each as often, as hashes go from 0 to 2^64. */
+/* As hashes go from 0 to 2^64, each of the B (2^r - 1) fingerprints comes up, and all equally
+ * often. */
 static void dleft_hashes_in_order_reach_every_fingerprint(void **state) {
     (void)state;
     static const shape shapes[] = { { 2, 4, 5 }, { 3, 7, 11 }, { 8, 5, 64 } };
@@ -54,7 +56,8 @@ static void dleft_hashes_in_order_reach_every_fingerprint(void **state) {
     }
 }
 
-/* Apart, buckets and print are independent of each other: all pairs are equally likely. */
+/* Without permutations, buckets and print are independent of each other: all pairs are equally
+ * likely. */
 static void dleft_lone_buckets_and_prints_are_independent(void **state) {
     (void)state;
     enum { B = 7, PRINTS = 15, N = 200000 };

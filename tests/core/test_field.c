@@ -1,4 +1,5 @@
-/* test_field.c - core/field.h against bits taken one by one, and the cache lines that it reads. */
+/* test_field.c - core/field.h against bits that are read one by one, and which cache lines it
+ * reads. */
 #include "core_units.h"
 
 /* Every byte of a body that is read by words, see le.h. */
@@ -99,7 +100,7 @@ static void field_bits_are_read_and_set_one_by_one(void **state) {
 
 /* ------------------------------------------------------------------ zeros */
 
-/* Beside the range everything is set, in it nothing, or one bit. */
+/* All bits outside of the range are set; inside it none is, or one. */
 static void check_zero(uint8_t *body, uint64_t from, uint64_t to, uint64_t bit) {
     memset(body, 0xff, BYTES);
     for (uint64_t i = from; i < to; i++) write_bit(body, i, i == bit);
@@ -158,7 +159,7 @@ static void field_rest_is_zero_sees_every_bit_from_its_first_on(void **state) {
 
 /* ------------------------------------------------------------------ lines */
 
-/* A lookup pays for each cache line: none is read that the field is not in. */
+/* Each cache line costs time: only those that the field is in are read. */
 static void check_lines(const uint8_t *body, uint64_t at, unsigned bits) {
     uint64_t const last = at + (bits != 0 ? bits - 1 : 0);
     assert_non_null(trace.first);

@@ -1,4 +1,5 @@
-/* test_hash.c - core/hash.h: the mixer loses nothing and scatters, ranges are exact and even. */
+/* test_hash.c - core/hash.h: the mixer is one-to-one and scatters its inputs, ranges are exact and
+ * even. */
 #include "core_units.h"
 
 #include "core/hash.h"
@@ -67,7 +68,8 @@ static void mix64_can_be_undone_so_it_is_one_to_one(void **state) {
 
 #define FLIPS (1u << 14) /* inputs per input bit */
 
-/* The number i with a zero pushed in as bit `at`: counting, without meeting a pair twice. */
+/* The number i with a zero inserted as bit `at`. Counting i up gives every pair of inputs that
+ * differ in that bit once. */
 static uint64_t count_around(uint64_t i, unsigned at) {
     uint64_t const below = i & ((UINT64_C(1) << at) - 1);
     return (i - below) << 1 | below;
@@ -108,8 +110,8 @@ static void mix64_flips_every_output_bit_half_the_time(void **state) {
 #define SIDE 32 /* CELLS = SIDE x SIDE */
 #define KEYS (64 * CELLS)
 
-/* The hash of a sequential id, the worst that callers bring. The front door mixes ids once before
- * any kind sees them, and remix may count on it. */
+/* The hash of a sequential id: sequential ids are the worst input. The public functions mix ids
+ * once before a kind sees them, and remix relies on that. */
 static uint64_t hash_of(uint64_t id) {
     return mix64(id);
 }
@@ -132,7 +134,8 @@ static double pair_sigmas(unsigned i, unsigned j) {
     return chi_square_sigmas(counts, CELLS);
 }
 
-/* Two positions of one key, as a point of a square: all squares are hit alike. */
+/* Two positions of one key are a point of a square. All parts of the square are hit equally
+ * often. */
 static void remix_outputs_are_pairwise_independent(void **state) {
     (void)state;
     for (unsigned i = 0; i < 16; i++) {
@@ -189,7 +192,7 @@ static uint64_t mark_or_ask(uint8_t *marked, uint64_t from, uint64_t n, bool is_
     return found;
 }
 
-/* What independence is for. With a share p of the places marked, an absent key is taken for present
+/* Why independence matters: with a share p of the places marked, an absent key is taken for present
  * with probability p^k, if and only if its k places are as good as independent. */
 static void remix_gives_a_bloom_filter_its_rate(void **state) {
     (void)state;

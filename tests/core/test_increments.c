@@ -6,7 +6,7 @@
 #define FAR 1300 /* beyond the table */
 #define GENERAL (UINT64_C(1) << 8 | UINT64_C(1) << 12 | UINT64_C(1) << 14 | UINT64_C(1) << 15)
 
-/* From every sum, all that are one number more. */
+/* Start from 0, and add each number to every sum that was found. */
 static void oracle_sums(uint64_t mask, bool *ret_is_sum) {
     memset(ret_is_sum, 0, FAR * sizeof ret_is_sum[0]);
     ret_is_sum[0] = true;
@@ -17,7 +17,7 @@ static void oracle_sums(uint64_t mask, bool *ret_is_sum) {
     }
 }
 
-/* No number from 2 on divides all. */
+/* No number larger than 1 divides all of them. */
 static bool oracle_is_possible(uint64_t mask) {
     if (mask == 0 || (mask & 1) != 0 || mask > UINT32_MAX) return false;
     for (unsigned divisor = 2; divisor <= INCREMENTS_MAX; divisor++) {
@@ -92,7 +92,7 @@ static void increments_of_the_paper(void **state) {
     }
 }
 
-/* Also for numbers that are sums themselves, as those of keys whose counters meet. */
+/* Also for numbers that are sums themselves, as with keys that share counters. */
 static void increments_may_hold_and_most(void **state) {
     (void)state;
     dice random = dice_start();

@@ -21,8 +21,8 @@ static uint64_t oracle_equal(uint64_t word, uint64_t value, unsigned n, unsigned
     return tops;
 }
 
-/* A word whose lanes are the value, or one bit away from it, or anything; the bits above the last
- * lane are noise. */
+/* A word whose lanes are the value, differ from it in one bit, or are random. The bits above the
+ * last lane are random, too. */
 static uint64_t random_word(dice *random, uint64_t value, unsigned width) {
     uint64_t word = dice_roll(random);
     for (unsigned i = 0; i < 64 / width; i++) {
@@ -156,7 +156,7 @@ static void lanes_up_to_8_finds_just_the_bytes_that_are_not_larger(void **state)
     fenced_free(&memory);
 }
 
-/* Asking about a line reads the line and no more. */
+/* Only the line itself is read. */
 static void lanes_of_a_line_begin_at_any_byte_of_its_first_half(void **state) {
     (void)state;
     dice   random = dice_start();

@@ -8,7 +8,7 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* A size that the compiler cannot foresee, and so not warn of. */
+/* A size that the compiler does not know, so that it cannot warn about it. */
 static size_t unforeseen(size_t bytes) {
     size_t volatile hidden = bytes;
     return hidden;
@@ -23,7 +23,7 @@ static bool is_zero(const uint8_t *memory, size_t bytes) {
     return true;
 }
 
-/* Pages that the process has mapped, without allocating to find out. */
+/* How many pages the process has mapped. Finding out must not allocate memory. */
 static long mapped_pages(void) {
     char      text[200] = { 0 };
     int const file = open("/proc/self/statm", O_RDONLY);
@@ -93,7 +93,7 @@ static void memory_give_returns_every_huge_page(void **state) {
     }
 }
 
-/* Many at once: their ends must not have been cut off each other. */
+/* Many large blocks at once: cutting off the end of one must not damage another. */
 static void memory_get_keeps_large_bodies_apart(void **state) {
     (void)state;
     uint8_t *memory[8];
@@ -109,7 +109,7 @@ static void memory_get_keeps_large_bodies_apart(void **state) {
     }
 }
 
-/* No rounding may turn a request that nobody can meet into a small one. */
+/* Rounding up must not turn an impossible size into a small one. */
 static void memory_get_refuses_sizes_that_would_wrap(void **state) {
     (void)state;
     static const size_t below[] = {

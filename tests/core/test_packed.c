@@ -108,7 +108,7 @@ static void packed_find_holds_every_field_whole(void **state) {
     }
 }
 
-/* A lookup pays for each cache line: the word may touch none that the field is not in. */
+/* Each cache line costs time: the word lies only in lines that the field is in. */
 static void packed_find_touches_only_lines_of_the_field(void **state) {
     (void)state;
     for (unsigned bits = 1; bits <= PACKED_MAX_BITS; bits++) {

@@ -1,4 +1,4 @@
-/* test_permute.c - core/permute.h: bijections, their inverses, and d-left tables that rest on them.
+/* test_permute.c - core/permute.h: bijections, their inverses, and d-left tables that use them.
  */
 #include "core_units.h"
 
@@ -19,7 +19,7 @@ static uint64_t oracle_product(uint64_t a, uint64_t x, uint64_t n) {
     return sum;
 }
 
-/* Any size up to 2^62, as often B x 2^r as not. */
+/* A random size up to 2^62; half of them are B x 2^r. */
 static uint64_t random_size(dice *random) {
     uint64_t const any = dice_edge(random) >> (2 + dice_below(random, 50));
     uint64_t const r = dice_below(random, 33);
@@ -59,7 +59,7 @@ static void multiplier_gives_the_product_modulo_n(void **state) {
 
 #define MAX_SIZE (48u << 10)
 
-/* All numbers come out, each once, and go back. */
+/* Every number comes out exactly once, and the inverse leads back. */
 static void check_bijection(uint64_t n, unsigned i) {
     static uint8_t    seen[MAX_SIZE];
     permutation const p = permutation_make(n, i);
@@ -91,7 +91,8 @@ static void permutation_is_a_bijection_for_buckets_of_every_number(void **state)
     }
 }
 
-/* Too large to look at all: whatever goes there comes back, and it is one multiplication. */
+/* n is too large to try all numbers. The inverse leads back for those that are tried, and the
+ * permutation is one multiplication. */
 static void permutation_of_any_n_can_be_undone(void **state) {
     (void)state;
     dice random = dice_start();
@@ -146,7 +147,8 @@ static double shortest_step(uint64_t a, uint64_t n) {
     }
 }
 
-/* Of all pairs of subtables, in terms of what two random numbers have: sqrt(n). */
+/* The shortest of all pairs of subtables, divided by sqrt(n), which is usual for two random
+ * factors. */
 static double worst_step(uint64_t n, unsigned tables) {
     double worst = INFINITY;
     for (unsigned i = 0; i < tables; i++) {
@@ -305,7 +307,7 @@ static double fullest_in_order(const uint64_t *factors) {
     return share[CELLS];
 }
 
-/* With the identity for a first permutation they would not. */
+/* If the first permutation were the identity, they would not. */
 static void tables_fill_as_well_with_fingerprints_in_order(void **state) {
     (void)state;
     uint64_t factors[TABLES];

@@ -1,18 +1,19 @@
-/* test_probes.c - core/probes.h: k places per key, asked in rounds, against one by one. */
+/* test_probes.c - core/probes.h: the k places of each key, asked in rounds, give the same answers
+ * as one by one. */
 #include "core_units.h"
 
 #include "core/probes.h"
 
 #define PLACES 4096
 
-/* A table that remembers how it is asked. */
+/* A table that logs which places are asked for. */
 typedef struct toy {
     uint8_t  marked[PLACES];
     uint64_t places;
     unsigned fetched, asked;
 } toy;
 
-/* The functions under test hand the table through as const: only the log in it changes. */
+/* The functions under test pass the table as const, but its log has to change. */
 static toy *toy_of(const void *table) {
     return (toy *)(uintptr_t)table;
 }
@@ -96,7 +97,7 @@ static void probes_ask_asks_every_place_of_a_present_key_once(void **state) {
     }
 }
 
-/* What rounds are for: a full chunk of absent keys is refused by a few questions each, not k. */
+/* Why there are rounds: absent keys are refused after a few questions each, not after k. */
 static void probes_ask_leaves_absent_keys_early(void **state) {
     (void)state;
     dice random = dice_start();
@@ -131,7 +132,7 @@ static void probes_ask_answers_duplicates_alike(void **state) {
     }
 }
 
-/* From any place on, and not one question after the first refusal. */
+/* Starting at any place, no question is asked after the first refusal. */
 static void probes_hold_stops_at_the_first_place_that_does_not(void **state) {
     (void)state;
     for (unsigned k = 1; k <= PROBES_MAX; k++) {
@@ -179,7 +180,7 @@ static void probes_locate_finds_all_places_of_the_first_keys(void **state) {
     }
 }
 
-/* A caller goes on with the rest until all keys are done; with the largest k too. */
+/* A caller that goes on with the remaining keys comes to an end, also with the largest k. */
 static void probes_locate_always_gets_on(void **state) {
     (void)state;
     uint64_t hash[TAMIS_CHUNK] = { 0 }, place[PROBES_LOCATED];

@@ -1,4 +1,5 @@
-/* test_sectors.c - core/sectors.h: where counters are, and that no two of a key meet. */
+/* test_sectors.c - core/sectors.h: where counters are, and that no two places of a key are the same
+ * counter. */
 #include "core_units.h"
 
 #include "core/sectors.h"

@@ -1,4 +1,5 @@
-/* test_shared.c - core/shared.h: places, each once; units; timers that move between tables. */
+/* test_shared.c - core/shared.h: the places of a key, without repeats; units; timers that are moved
+ * between tables. */
 #include "core_units.h"
 
 #include "core/shared.h"
@@ -59,13 +60,14 @@ static void shared_cells_are_content_and_timer(void **state) {
     }
 }
 
-/* Units until the hand of a sweep, which does what it owes at once, is at a unit again. */
+/* How many units the sweep visits until it is at this unit again, if it first does all work that is
+ * due. */
 static uint64_t distance(const sweep *hand, uint64_t unit) {
     return (unit + hand->units - hand->due % hand->units) % hand->units;
 }
 
-/* The fewest passes here that let a cell live as long as it would there, but no more than a fresh
- * one has. */
+/* The fewest passes with which a cell lives here as long as it would there, but at most those of a
+ * fresh cell. */
 static uint64_t foreseen_passes(const sweep *here, const sweep *there, uint64_t unit,
                                 uint64_t left) {
     uint64_t const end = distance(there, unit) + left * there->units;
@@ -74,7 +76,8 @@ static uint64_t foreseen_passes(const sweep *here, const sweep *there, uint64_t 
     return passes < sweep_most(here) ? passes : sweep_most(here);
 }
 
-/* Nobody goes sooner in one table than in the other, whatever each owes. */
+/* No cell leaves earlier than it would have in its own table, however much work each sweep has
+ * left. */
 static void shared_timers_move_between_tables(void **state) {
     (void)state;
     shared_cells const layout = shared_make(640, 4, 5, 3); /* 10 units of 64 cells */

@@ -1,4 +1,4 @@
-/* test_sweep.c - core/sweep.h against cells that know when they were last heard of. */
+/* test_sweep.c - core/sweep.h against cells that record when they were last touched. */
 #include "core_units.h"
 
 #include "core/sweep.h"
@@ -6,7 +6,7 @@
 #define MAX_UNITS 40
 
 typedef struct cell {
-    bool     is_there, is_late; /* late: heard of while the hand was */
+    bool     is_there, is_late; /* is_late: touched while the sweep was late */
     uint64_t timer, value, heard;
 } cell;
 
@@ -46,7 +46,7 @@ static void pass(world *w) {
     sweep_step(&w->hand);
 }
 
-/* The second law: with nothing left to do, the silent are gone. */
+/* The second law: when no work is left, cells that were not touched in time are gone. */
 static void check(const world *w) {
     uint64_t const most = (UINT64_C(1) << (w->hand.timer_bits - 1)) - 1;
     assert_true(sweep_is_whole(&w->hand));
@@ -86,7 +86,8 @@ static void touched_cells_stay_and_silent_ones_expire(void **state) {
     }
 }
 
-/* As many units come due in a timeout as are passed in it, in whatever steps it goes. */
+/* In a timeout, as many units become due as the sweep has to visit in it, however large the steps
+ * of time are. */
 static void time_adds_up_exactly(void **state) {
     (void)state;
     dice random = dice_start();
@@ -107,7 +108,7 @@ static void time_adds_up_exactly(void **state) {
     }
 }
 
-/* A hand that is late waits: so many units pass before one is due. */
+/* After a sweep that was late, as many units pass before the next one is due. */
 static void a_late_hand_waits(void **state) {
     (void)state;
     sweep hand = { .units = 10, .timeout = 30, .timer_bits = 3, .late = 4 }; /* a unit a tick */

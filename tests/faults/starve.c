@@ -63,7 +63,7 @@ WRAP(void *, aligned_alloc, (size_t alignment, size_t n)) {
     return block;
 }
 
-/* Blocks of others (of the test itself) come here as well, and are not in the book. */
+/* Blocks that the test itself allocated come here, too, and are not counted. */
 WRAP(void, free, (void *block)) {
     for (size_t i = 0; block != NULL && i < book.n_blocks; i++) {
         if (book.blocks[i] != block) continue;

@@ -2,8 +2,8 @@
  *
  * The linker puts the __wrap_ functions of starve.c in front of every call of the library that gets
  * memory from the system (--wrap): aligned_alloc, mmap, strdup, realpath, pthread_mutex_init. So
- * the library is starved without an allocator of the caller's, too. All that is handed out is
- * counted.
+ * the library runs out of memory also if the caller gives it no allocator. All memory that is
+ * handed out is counted.
  */
 #ifndef TAMIS_TESTS_STARVE_H
 #define TAMIS_TESTS_STARVE_H
@@ -24,7 +24,7 @@ size_t starve_outstanding(void);
 /* How many requests there were since the program began. */
 size_t starve_requests(void);
 
-/* The same books for an allocator of the caller's. */
+/* An allocator for a spec that fails and counts in the same way. */
 tamis_allocator starve_allocator(void);
 
 #endif

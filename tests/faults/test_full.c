@@ -22,7 +22,7 @@ static bool write_text(const char *path, const char *text) {
     return is_done;
 }
 
-/* A namespace of our own, and in it the rights to mount. */
+/* Enter a new namespace, in which this process may mount. */
 static bool enter_namespace(void) {
     char map[40];
     if (unshare(CLONE_NEWNS) == 0) return true;
@@ -46,7 +46,7 @@ static uint64_t bytes_free(void) {
     return (uint64_t)about.f_bavail * about.f_frsize;
 }
 
-/* A file of so many bytes takes the room. */
+/* Let a file of this size take the room. */
 static void set_filler(uint64_t bytes) {
     static char zeros[4096];
     char        path[200];
@@ -58,7 +58,7 @@ static void set_filler(uint64_t bytes) {
     assert_int_equal(close(file), 0);
 }
 
-/* Every amount of room between none and enough, page by page. */
+/* For every amount of room from nothing to enough, page by page. */
 static void a_full_disk_leaves_the_old_file(void **state) {
     char             path[200];
     unsigned         n_full = 0, n_saved = 0;

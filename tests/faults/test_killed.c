@@ -2,8 +2,8 @@
  *
  * usage: test_killed [ROUNDS]
  *
- * A child goes on with a set that grows, saves it every few hundred keys, and says through a pipe
- * how many keys each finished save has. It is killed at a random moment. The file must then be
+ * A child adds keys to a set that grows, saves it every few hundred keys, and reports through a
+ * pipe how many keys each finished save has. It is killed at a random moment. The file must then be
  * whole and have all keys of the last save that was finished, in this round or an earlier one, and
  * nothing else is left behind but, at worst, one temporary file (os.h says when).
  */
@@ -31,7 +31,7 @@ static tamis_set *start(const char *kind, bool is_shared) {
     return make_set_from(&spec);
 }
 
-/* Go on from so many keys until killed. */
+/* Add keys from this one on, until the process is killed. */
 static void build(tamis_set *set, uint64_t from, int pipe_in) {
     for (uint64_t id = from;; id++) {
         if (tamis_add_id(set, id) != TAMIS_OK) _exit(2);
@@ -42,7 +42,7 @@ static void build(tamis_set *set, uint64_t from, int pipe_in) {
     }
 }
 
-/* The last number that came whole out of the pipe; `last` without any. */
+/* The last complete number that came through the pipe, or `last` if there is none. */
 static uint64_t last_saved(int pipe_out, uint64_t last) {
     uint64_t saved;
     while (read(pipe_out, &saved, sizeof saved) == sizeof saved) last = saved;
@@ -81,8 +81,9 @@ static void expect_file_with(uint64_t keys) {
     tamis_free(back);
 }
 
-/* Every round opens the file. Where no save was finished, it is the one of an earlier round, or
- * that of a save that was finished but not told yet: what both must have is known. */
+/* Every round opens the file. If the round reported no finished save, the file is that of an
+ * earlier round, or of a save that was finished but not reported. In both cases it is known which
+ * keys it must have. */
 static void killed_builds_lose_nothing_that_was_saved(void **state) {
     const char *const kind = *state;
     bool const        is_shared = strcmp(kind, "line") == 0;

@@ -26,7 +26,7 @@ typedef struct sort {
 #define REMOVE TAMIS_CAN_REMOVE
 #define COUNT_TOO (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
 
-/* keys: of those that grow, enough to be before, in, or behind a step. */
+/* The number of keys decides whether a growing set is before, in, or after a step. */
 static const sort sorts[] = {
     { "line", "line", 300, 0, 250, REMOVE, NULL, 0, false, false },
     { "line, counting", "line", 300, 0, 250, COUNT_TOO, NULL, 0, false, true },
@@ -306,7 +306,7 @@ static tamis_status plan(world *w) {
     return status;
 }
 
-/* Planning is the same whether a set is in a step or not, and that of a growing set takes long. */
+/* Planning does not depend on whether a set is in a step, and planning a growing set takes long. */
 static bool is_planned_before(const sort *which) {
     return strstr(which->name, "n a step") != NULL || strstr(which->name, "behind") != NULL ||
            (which->grow_to != 0 && which->is_shared);
@@ -368,7 +368,7 @@ static void expect_keys(const world *w, const tamis_set *set, const char *where)
     }
 }
 
-/* Calls that add many keys go on behind those that were taken. */
+/* Calls that add many keys go on after the keys that were added. */
 static tamis_status run_call(world *w, const call *tried) {
     size_t done = 0;
     if (tried->add == NULL) return tried->run(w);
@@ -380,7 +380,7 @@ static tamis_status run_call(world *w, const call *tried) {
 
 static size_t n_twins, n_refusals;
 
-/* The set is what its twin becomes that is given just the keys that were taken, with memory. */
+/* The set is equal to one that got only the keys that were added, and had enough memory. */
 static void expect_twin(world *w, const call *tried, const char *where) {
     buffer now = { NULL, 0 };
     size_t done = 0;
@@ -408,14 +408,14 @@ static void expect_refusals_change_nothing(world *w, const call *tried, const ch
 }
 
 static void expect_unchanged(world *w, size_t outstanding, const char *where) {
-    /* a shared set keeps what it got for the next try */
+    /* a shared set keeps the memory that it got, for the next try */
     if (starve_outstanding() != outstanding && !w->sort->is_shared)
         fail_msg("%s: memory leaks", where);
     expect_same_bytes(w->set, &w->file, where);
     expect_same_bytes(w->other, &w->file, where);
 }
 
-/* One call whose n-th request fails. False: it made fewer. */
+/* Run one call whose n-th request fails. False: it made fewer requests. */
 static bool run_starved(world *w, const call *tried, size_t n, bool is_for_good,
                         tamis_status usual) {
     char where[100];
@@ -429,8 +429,8 @@ static bool run_starved(world *w, const call *tried, size_t n, bool is_for_good,
     if (status != usual && !(has_struck && status == TAMIS_ERR_MEMORY))
         fail_msg("%s: status %d", where, status);
     if (status == TAMIS_ERR_MEMORY && tried->add == NULL) expect_unchanged(w, before, where);
-    /* An add may do without memory that it would like to have: with more than one failure the twin
-     * may have begun its step earlier. */
+    /* An add may succeed without memory that it asked for. So after more than one failure the other
+     * set may have begun its step earlier. */
     if (status == TAMIS_ERR_MEMORY && tried->add != NULL && !is_for_good)
         expect_twin(w, tried, where);
     if (status == TAMIS_ERR_MEMORY && tried->add != NULL)

@@ -1,9 +1,9 @@
 /* test_memory_of_states.c - every request for memory of every call on states fails in turn.
  *
  * As test_memory_of_sets.c, for tables of states: one request fails, or all from then on. A call
- * that says TAMIS_ERR_MEMORY has changed nothing, byte for byte; a batch says it of each key. In
- * any case the table is valid, every key has its value, nothing leaked, and the same call succeeds
- * when memory is back.
+ * that says TAMIS_ERR_MEMORY has changed nothing, byte for byte; a batch returns a status for each
+ * key. In any case the table is valid, every key has its value, nothing leaked, and the same call
+ * succeeds when memory is back.
  */
 #include "buffer.h"
 #include "make.h"
@@ -44,7 +44,8 @@ typedef struct world {
     uint64_t           refused;        /* the first key that found no memory */
 } world;
 
-/* The value of key i. The first sort->keys are in the table, and as many behind them are not. */
+/* The value of key i. The first sort->keys keys are in the table, and the next sort->keys are
+ * not. */
 static uint32_t value_of(uint64_t i) {
     return (uint32_t)(i % VALUES);
 }
@@ -108,7 +109,7 @@ static bool is_there(const world *w, uint64_t i) {
     return tamis_states_get_id(w->states, i, &value) == TAMIS_OK;
 }
 
-/* As many new keys as there are, through a step of a table that grows. */
+/* Put as many new keys as there are in the table, which takes a growing table through a step. */
 static tamis_status put_singly(world *w) {
     tamis_status   status = TAMIS_OK;
     uint64_t const n = w->sort->keys;
@@ -129,7 +130,8 @@ static tamis_status set_singly(world *w) {
     return status;
 }
 
-/* All new keys in one batch, by `run`. The status of the first that finds no memory. */
+/* All new keys in one batch, by `run`. Returns the status of the first key for which there was no
+ * memory. */
 static tamis_status
 in_a_batch(world *w, tamis_status (*run)(tamis_states *, const tamis_states_batch *, size_t *)) {
     uint64_t     ids[5500];
@@ -294,7 +296,7 @@ static void expect_same_bytes(const tamis_states *states, const buffer *before, 
     free(now.bytes);
 }
 
-/* Every key that was there has its value; "don't know" is an answer of any table. */
+/* Every key that was in the table has its value; any table may answer "don't know". */
 static void expect_values(const world *w, const char *where) {
     const char *why = NULL;
     if (!tamis_states_validate(w->states, &why)) fail_msg("%s: %s", where, why);
@@ -323,7 +325,7 @@ static void expect_refusals_change_nothing(world *w, const char *where) {
     free(now.bytes);
 }
 
-/* One call whose n-th request fails. False: it made fewer. */
+/* Run one call whose n-th request fails. False: it made fewer requests. */
 static bool run_starved(world *w, const call *tried, size_t n, bool is_for_good,
                         tamis_status usual) {
     char where[100];

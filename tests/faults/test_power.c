@@ -4,14 +4,14 @@
  *
  * The linker puts the __wrap_ functions below in front of the library's calls (--wrap). They log
  * what a save asks of the disk: writes, syncs of the file, names, syncs of the folder. Then a model
- * of a disk is cut off after each entry of the log. What was synced is there. Of what was not,
- * anything may be: names in the order in which they were given, up to any of them; of a file any
- * length, and each sector of 512 bytes as it was written, as zeros, or as garbage. In each such
- * state the name must lead to the bytes of the old file or to those of the new one; after the save
- * has returned, to the new one.
+ * of a disk is cut off after each entry of the log. What was synced is there. What was not synced
+ * may be there in part: names in the order in which they were given, up to any of them; a file with
+ * any length, and each of its sectors of 512 bytes as it was written, as zeros, or as garbage. In
+ * each such state the file must have the bytes of the old file or those of the new one; after the
+ * save has returned, those of the new one.
  *
- * The model is tried itself: without the sync of the file, and without the new name, it must find
- * states in which both are lost.
+ * The model itself is tested, too: without the sync of the file, and without the new name, it must
+ * find states in which both are lost.
  */
 #include "sample.h"
 
@@ -26,7 +26,7 @@
 
 enum act { WRITE, SYNC_FILE, NAME, REPLACE, SYNC_FOLDER };
 
-/* NAME gives the new file a temporary name, REPLACE lets the name that counts lead to it. */
+/* NAME gives the new file a temporary name, REPLACE renames it to the final name. */
 typedef struct entry {
     enum act act;
     size_t   bytes; /* of a write */
@@ -98,10 +98,10 @@ WRAP(int, renameat, (int from, const char *old, int to, const char *new)) {
 typedef struct disk {
     size_t   synced, written;     /* bytes of the new file */
     unsigned names_synced, names; /* entries NAME and REPLACE */
-    unsigned replaced_by; /* the name that counts leads to it from this one on; 0: not yet */
+    unsigned replaced_by;         /* the entry that gives it the final name; 0: none yet */
 } disk;
 
-/* Which syncs the model ignores, to see whether it would notice. */
+/* Which syncs are ignored, to see whether the model notices. */
 typedef struct sabotage {
     bool without_file_sync, without_replace;
 } sabotage;
@@ -120,7 +120,7 @@ static disk disk_at(size_t moment, sabotage ignored) {
     return d;
 }
 
-/* The new file as the disk has it, if what was not synced is torn. */
+/* The new file as it is on the disk, if the part that was not synced is damaged. */
 static size_t tear(const disk *d, const buffer *new, dice *chance, uint8_t *ret_bytes) {
     size_t const loose = d->written - d->synced;
     size_t const kept = d->synced + (size_t)dice_below(chance, loose + 1);
@@ -145,7 +145,7 @@ typedef struct outcome {
     uint64_t states, old, new, lost;
 } outcome;
 
-/* One state: so many names are on the disk, and the rest is torn. */
+/* One state: this many names are on the disk, and what was not synced is damaged. */
 static void try_state(const disk *d, unsigned names, const buffer *old, const buffer *new,
                       dice *chance, uint8_t *scratch, outcome *sum) {
     sum->states++;
@@ -210,7 +210,7 @@ static void power_may_fail_at_any_moment(void **state) {
         if (sum.lost != 0) fail_msg("%llu states without a file", (unsigned long long)sum.lost);
         assert_true(sum.old != 0 && sum.new != 0);
         total.states += sum.states;
-        /* the save has returned: the new one, in whatever state the disk is */
+        /* the save has returned: it must be the new file, in every state of the disk */
         disk const end = disk_at(record.n, (sabotage){ false, false });
         assert_true(end.synced == end.written && end.written == new.n);
         assert_true(end.replaced_by != 0 && end.names_synced >= end.replaced_by);

@@ -15,7 +15,7 @@ const char *sample_kind(const char *kind) {
     return sample_is_growing(kind) ? kind + strlen(SAMPLE_GROWING) : kind;
 }
 
-/* More keys than asked for: until half of the buckets are moved. */
+/* Add keys beyond the capacity until half of the buckets are moved. */
 static tamis_set *half_grown(const char *kind, uint64_t keys, const tamis_seed *seed) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.kind = kind;
@@ -29,7 +29,7 @@ static tamis_set *half_grown(const char *kind, uint64_t keys, const tamis_seed *
     return set;
 }
 
-/* Bytes of the file of a set of that kind for so many keys, at 1%. */
+/* The size of the file of a set of that kind with this capacity, at 1%. */
 static uint64_t planned_bytes(tamis_spec *spec, uint64_t capacity) {
     tamis_plan plan;
     size_t     n;

@@ -1,4 +1,4 @@
-/* sample.h - a small set as the bytes of its file, and what the tests do to them. */
+/* sample.h - the bytes of the file of a small set, and functions with which tests change them. */
 #ifndef TAMIS_TESTS_SAMPLE_H
 #define TAMIS_TESTS_SAMPLE_H
 
@@ -14,17 +14,18 @@
 #define SAMPLE_HEADER 4096
 #define SAMPLE_BLOCK 65536
 
-/* A kind's name behind this stands for a set of that kind in the middle of a step of growing. */
+/* This before the name of a kind stands for a set of that kind in the middle of a step of
+ * growing. */
 #define SAMPLE_GROWING "growing "
 
 bool        sample_is_growing(const char *kind);
 const char *sample_kind(const char *kind); /* without that word */
 
-/* Each test once for every kind there is, with its name as the state, and once more for those that
- * grow; the caller frees. */
+/* Each test once for every kind, with the name of the kind as the state, and once more for kinds
+ * that grow. The caller frees the array. */
 struct CMUnitTest *sample_tests(const struct CMUnitTest *tests, size_t n, size_t *ret_n);
 
-/* A set of that kind whose file has about so many bytes, at most, filled with `keys` keys. */
+/* A set of that kind with `keys` keys, whose file has at most about this many bytes. */
 tamis_set *sample_set(const char *kind, size_t file_bytes, uint64_t keys, uint64_t seed);
 
 /* Its file, in memory; the caller frees the bytes. */
@@ -49,7 +50,7 @@ unsigned sample_files(const char *folder, const char *part);
 /* Is this one of the statuses that a reader may give? */
 bool sample_is_refusal(tamis_status status);
 
-/* A fresh folder below the current one, and its end with all that is in it. */
+/* Make a new folder below the current one, and remove it with all that is in it. */
 void sample_folder_make(char *ret_path, size_t n);
 void sample_folder_remove(const char *path);
 

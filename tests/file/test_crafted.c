@@ -1,7 +1,7 @@
-/* test_crafted.c - files that somebody made on purpose: every checksum right, the contents not.
+/* test_crafted.c - files that an attacker made: all checksums are right, but the contents are not.
  *
- * Whatever is accepted must then survive operations on it; whatever is not must say so. No case
- * may ask for more memory than twice the file.
+ * A file that is accepted must survive operations on it; one that is refused must get a reason. No
+ * case may ask for more memory than twice the file.
  *
  * usage: test_crafted [TIMES]      TIMES x 8,000 random files per kind, and 4,000 that are not
  */
@@ -12,7 +12,7 @@
 
 static unsigned n_accepted, n_refused, times = 1;
 
-/* To its end, and back, if that is not too large to try. */
+/* Let the set grow to its last stage and shrink again, if that is not too large to try. */
 static void use_growing(tamis_set *set, const tamis_facts *facts) {
     if (facts->grow_to > 100000) return;
     tamis_set *copy = NULL;
@@ -82,7 +82,8 @@ static const uint64_t extremes[] = {
 };
 #define N_EXTREMES COUNT(extremes)
 
-/* A name behind this stands for a set of that kind that is one of four parts of a larger one. */
+/* This before the name of a kind stands for a set of that kind that is one of four parts of a
+ * larger set. */
 #define PART_OF "part of "
 
 static bool is_part(const char *kind) {
@@ -117,12 +118,12 @@ static buffer fresh(const char *kind) {
     return s;
 }
 
-/* A table more, in the header of a set that is in a step. */
+/* The header of a set in a step describes one table more. */
 static size_t more_bytes(const char *kind) {
     return strstr(kind, SAMPLE_GROWING) != NULL ? 256 : 0;
 }
 
-/* Each word of the header: every bit, and every extreme. */
+/* In each word of the header, flip every bit and try every extreme value. */
 static void crafted_fields_are_safe(void **state) {
     buffer       s = fresh(*state);
     size_t const end = 400 + more_bytes(*state);
@@ -143,7 +144,7 @@ static void crafted_fields_are_safe(void **state) {
     free(s.bytes);
 }
 
-/* Two words at a time: fields that contradict each other. */
+/* Change two words at a time, so that fields contradict each other. */
 static void crafted_pairs_are_safe(void **state) {
     buffer       s = fresh(*state);
     dice         chance = { 5 };
@@ -162,7 +163,7 @@ static void crafted_pairs_are_safe(void **state) {
     free(s.bytes);
 }
 
-/* The body: any bytes at all. */
+/* Any bytes in the body. */
 static void crafted_bodies_are_safe(void **state) {
     buffer s = fresh(*state);
     for (unsigned trial = 0; trial < 2000 * times; trial++) {
@@ -177,7 +178,7 @@ static void crafted_bodies_are_safe(void **state) {
     free(s.bytes);
 }
 
-/* A file of a few kilobytes that claims to be of a terabyte. */
+/* A file of a few kilobytes whose header claims a terabyte. */
 static void crafted_giants_are_refused(void **state) {
     buffer s = fresh(*state);
     le64_store(s.bytes + 128 + 128, UINT64_C(1) << 43); /* places */
@@ -189,7 +190,7 @@ static void crafted_giants_are_refused(void **state) {
     free(s.bytes);
 }
 
-/* Every reserved byte of the header, and those behind the name of the kind. */
+/* Every reserved byte of the header, and the bytes after the name of the kind. */
 static void crafted_reserved_bytes_are_refused(void **state) {
     buffer       s = fresh(*state);
     bool const   grows = sample_is_growing(*state);

@@ -1,9 +1,9 @@
-/* test_crafted_states.c - files of states that somebody made on purpose, with right checksums.
+/* test_crafted_states.c - files of states that an attacker made, with right checksums.
  *
  * usage: test_crafted_states [TIMES]      so many times 8,000 random files per table
  *
- * As test_crafted.c: whatever is accepted must survive operations on it, whatever is not must say
- * so, and no file may ask for more memory than twice its length.
+ * As in test_crafted.c, a file that is accepted must survive operations on it, one that is refused
+ * must get a reason, and no file may ask for more memory than twice its length.
  */
 #include "ledger.h"
 #include "life.h"
@@ -81,7 +81,7 @@ static buffer fresh(const subject *variant) {
     return s;
 }
 
-/* Each word of the header, every bit and every extreme. */
+/* In each word of the header, flip every bit and try every extreme value. */
 static void crafted_fields_are_safe(void **state) {
     buffer s = fresh(*state);
     for (size_t at = 0; at < 656; at += 8) {

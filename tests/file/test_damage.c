@@ -1,4 +1,4 @@
-/* test_damage.c - every flipped bit, every cut, every surplus byte is refused.
+/* test_damage.c - a file with a flipped bit, a missing end or a surplus byte is refused.
  *
  * usage: test_damage [STEP]      flips every STEP-th bit of a file of 64 KiB, per kind; 1: of all,
  *                                and cuts it at every byte
@@ -7,8 +7,8 @@
 
 static unsigned step = 1;
 
-/* A file of the kind, to be freed. It takes a search to find one of that size, so the last one is
- * kept: the tests of a kind follow each other. */
+/* A file of the kind, which the caller frees. It takes a search to find one of that size, so the
+ * last one is kept: the tests of one kind run one after the other. */
 static buffer intact(const char *kind) {
     static buffer      last;
     static const char *kind_of_last;
@@ -26,7 +26,7 @@ static buffer intact(const char *kind) {
     return copy;
 }
 
-/* Refused, with a reason, and nothing handed out. */
+/* The file is refused with a reason, and no set is returned. */
 static void expect_refusal(const buffer *s, size_t n, const char *name, size_t at) {
     tamis_set         *set = NULL;
     tamis_problem      problem = { .text = "" };
@@ -48,7 +48,7 @@ static void every_flipped_bit_is_refused(void **state) {
     free(s.bytes);
 }
 
-/* In short runs, every cut of the header and of the end, and some of the others. */
+/* In short runs, cut at every byte of the header and of the end, and at some bytes in between. */
 static void every_cut_is_refused(void **state) {
     buffer s = intact(*state);
     for (size_t n = 0, next; n < s.n; n = next) {
@@ -69,7 +69,7 @@ static void every_surplus_is_refused(void **state) {
     free(s.bytes);
 }
 
-/* What disks do: zeroed sectors, sectors in each other's place, bursts. */
+/* What disks do to files: sectors of zeros, exchanged sectors, bursts of wrong bits. */
 static void every_torn_sector_is_refused(void **state) {
     buffer         s = intact(*state);
     uint8_t *const good = malloc(s.n);

@@ -25,7 +25,7 @@ static tamis_status read_with(const buffer *s, const tamis_open_options *options
     return status;
 }
 
-/* Through every door: bytes, a path, a descriptor. */
+/* With every function that opens a set: from bytes, a path, a descriptor. */
 static void expect_refused_options(const buffer *s, const tamis_open_options *options,
                                    tamis_status expected) {
     tamis_set *set = NULL;
@@ -67,7 +67,8 @@ static void wrong_options_are_refused_at_every_door(void **state) {
     free(s.bytes);
 }
 
-/* Threads cannot share every kind; and no byte of a name can move the cursor of a terminal. */
+/* Not every kind can be shared between threads. Messages contain no control characters from
+ * names. */
 static void what_cannot_be_opened_is_told(void **state) {
     (void)state;
     tamis_set *const   set = sample_set("vicbf", 16384, 100, 1);
@@ -91,7 +92,7 @@ static void rename_kind(buffer *s, const char *name) {
     sample_seal(s);
 }
 
-/* A kind that keeps only values holds no set, and the other way round. */
+/* A kind that is only for states has no sets, and a kind that is only for sets has no states. */
 static void files_of_a_kind_that_cannot_be_are_refused(void **state) {
     (void)state;
     tamis_set *const  set = sample_set("line", 16384, 100, 1);
@@ -115,7 +116,7 @@ static void files_of_a_kind_that_cannot_be_are_refused(void **state) {
     free(t.bytes);
 }
 
-/* The bodies of a mapped file that is refused are not the set's to free: both of them. */
+/* If a mapped file is refused, the set must not free its bodies: they belong to the mapping. */
 static void damaged_steps_are_refused_when_mapped(void **state) {
     (void)state;
     tamis_set *const   set = sample_set(SAMPLE_GROWING "line", 0, 1400, 1);
@@ -152,7 +153,7 @@ static tamis_spec line_spec(uint64_t capacity, uint64_t grow_to, uint32_t part, 
     return spec;
 }
 
-/* A part sees fewer bits of a hash: of 65536 parts 48, too few for these fingerprints. */
+/* A part uses fewer bits of a hash: with 65536 parts 48 bits, too few for these fingerprints. */
 static void parts_with_too_many_fingerprints_are_refused(void **state) {
     (void)state;
     tamis_spec spec = line_spec(100000, 0, 1, 2);
@@ -162,7 +163,7 @@ static void parts_with_too_many_fingerprints_are_refused(void **state) {
     le32_store(s.bytes + AT_PART_COUNT, 65536);
     sample_seal(&s);
     assert_int_equal(read_with(&s, NULL), TAMIS_ERR_CORRUPT);
-    le32_store(s.bytes + AT_PART_COUNT, 4); /* these it may have */
+    le32_store(s.bytes + AT_PART_COUNT, 4); /* possible with 4 parts */
     sample_seal(&s);
     assert_int_equal(read_with(&s, NULL), TAMIS_OK);
     tamis_free(set);
@@ -186,7 +187,7 @@ static void seal_stream(buffer *s) {
     le64_store(s->bytes + s->n - 8, total.high64);
 }
 
-/* A set with as many keys as it may have now, or that belong to it. */
+/* A set with this many keys; of a part, keys that belong to it. */
 static tamis_set *filled(const tamis_spec *spec, uint64_t keys) {
     tamis_set *const set = make_set_from(spec);
     for (uint64_t id = 0; keys != 0; id++) {
@@ -210,7 +211,7 @@ static buffer stream_of(const tamis_set *set, unsigned flags) {
 
 static unsigned n_taken, n_refused;
 
-/* Whatever it says: no crash, no leak, and no more memory than allowed. */
+/* Whatever the stream says, nothing crashes or leaks, and no more memory is used than allowed. */
 static void try_stream(const buffer *s, tamis_spec spec) {
     ledger     book = { 0 };
     tamis_set *set = NULL;
@@ -264,7 +265,7 @@ static void crafted_streams_of_growing_sets_and_parts_are_safe(void **state) {
     assert_true(n_taken > 50 && n_refused > 500);
 }
 
-/* One entry whose bits end too early: in the remainder, and in the number of copies. */
+/* The bits of the last entry end too early: in its remainder, or in its number of copies. */
 static void lists_that_end_in_an_entry_are_refused(void **state) {
     (void)state;
     tamis_spec spec = TAMIS_SPEC_INIT;
@@ -314,7 +315,7 @@ static void a_set_like_a_growing_one_grows(void **state) {
     free(s.bytes);
 }
 
-/* A set that is to grow while it is received, and may not. */
+/* A set would have to grow while it is received, but the limit does not allow it. */
 static void a_limit_holds_while_a_set_is_received(void **state) {
     (void)state;
     tamis_spec    spec = line_spec(1500, 6000, 0, 0);
@@ -359,7 +360,8 @@ static void a_part_is_received_as_that_part(void **state) {
     free(s.bytes);
 }
 
-/* With max_bytes and nothing else the set is as it was; each other wish makes a new one. */
+/* If the spec has only max_bytes, the set is made as it was sent; any other field makes a new
+ * set. */
 static void a_limit_alone_asks_for_nothing_else(void **state) {
     static const tamis_seed seed = { 1, 2 };
     (void)state;

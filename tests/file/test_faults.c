@@ -59,7 +59,7 @@ static bool strikes(enum call call) {
     return true;
 }
 
-/* What was called, a letter each; runs of one letter are one. */
+/* The calls that were made, a letter for each. Equal letters in a row are one letter. */
 static char   trace[100];
 static size_t n_traced;
 
@@ -73,7 +73,7 @@ static bool is_folder(int file) {
     return fstat(file, &about) == 0 && S_ISDIR(about.st_mode);
 }
 
-/* What a faulty transfer of n bytes moves: nothing, or half. */
+/* How many of n bytes a failing transfer moves: none, or half. */
 static ssize_t stricken(size_t n) {
     if (fault.error == NOTHING) return 0;
     return fault.error == SHORT ? (ssize_t)(n / 2 + (n == 1)) : -1;
@@ -120,7 +120,7 @@ WRAP(int, renameat, (int from, const char *old, int to, const char *new)) {
     return strikes(RENAME) ? -1 : __real_renameat(from, old, to, new);
 }
 
-/* For files whose owner and group seem to be others than they are: only root could make some. */
+/* Let owner and group of files appear to be others: only root could make such files. */
 static bool is_owner_hidden;
 
 WRAP(int, fstat64, (int file, struct stat *about)) {
@@ -154,7 +154,7 @@ WRAP(int, faccessat, (int folder, const char *path, int mode, int flags)) {
     return strikes(ACCESSAT) ? -1 : __real_faccessat(folder, path, mode, flags);
 }
 
-/* Not really: the files of this test stay those of who runs it. */
+/* The owner is not really changed: the files stay those of the user who runs the test. */
 WRAP(int, fchown, (int file, uid_t user, gid_t group)) {
     (void)file, (void)user, (void)group;
     return strikes(CHOWN) ? -1 : 0;
@@ -167,14 +167,14 @@ static const int errors[] = { EIO, ENOSPC, EACCES, EINTR, SHORT };
 
 static char path[200], folder[64];
 
-/* Transfers go on after a short one, and calls after an interruption. */
+/* Short transfers are continued, and interrupted calls are repeated. */
 static bool is_harmless(void) {
     bool const is_transfer = fault.call == READ || fault.call == WRITE;
     bool const is_retried = is_transfer || fault.call == FSYNC || fault.call == OPEN;
     return (fault.error == SHORT && is_transfer) || (fault.error == EINTR && is_retried);
 }
 
-/* One save with the fault set. The old file has 10 keys, the new one 20. */
+/* Save once with the fault. The old file has 10 keys, the new one 20. */
 static void save_disturbed(const tamis_set *old, const tamis_set *new) {
     unsigned const left = fault.left;
     fault.left = 0;
@@ -190,7 +190,7 @@ static void save_disturbed(const tamis_set *old, const tamis_set *new) {
     if (status == TAMIS_OK) {
         assert_int_equal(keys, 20);
     } else {
-        /* the last fsync, of the folder, comes after the rename: the new one may be there */
+        /* the last fsync, of the folder, comes after the rename: the new file may be in place */
         bool const is_last = fault.call == FSYNC && keys == 20;
         assert_true(keys == 10 || is_last);
         assert_int_equal(status, fault.error == ENOSPC ? TAMIS_ERR_SPACE : TAMIS_ERR_IO);
@@ -199,7 +199,7 @@ static void save_disturbed(const tamis_set *old, const tamis_set *new) {
     }
 }
 
-/* All n for one call and error. Returns how many times it struck. */
+/* For one call and error, let the n-th call fail, for all n. Returns how many times it failed. */
 static unsigned save_disturbed_everywhere(enum call call, int error, bool is_for_good) {
     tamis_set *const old = sample_set("bloom", 200000, 10, 1);
     tamis_set *const new = sample_set("bloom", 200000, 20, 1);
@@ -227,7 +227,7 @@ static void disturbed_saves_leave_old_or_new(void **state) {
             bool const is_transfer = call == WRITE;
             if (errors[e] == SHORT && !is_transfer) continue;
             struck += save_disturbed_everywhere(call, errors[e], false);
-            /* interrupted for ever would be tried for ever, as it should */
+            /* a call that is always interrupted is repeated for ever, which is right */
             if (errors[e] > 0 && errors[e] != EINTR) {
                 struck += save_disturbed_everywhere(call, errors[e], true);
             }
@@ -237,18 +237,21 @@ static void disturbed_saves_leave_old_or_new(void **state) {
     }
 }
 
-/* Nothing gets its name before its bytes are on the disk; the name is on the disk in the end. */
+/* A file gets its name after its bytes are on the disk, and at the end the name is on the disk,
+ * too. */
 static void saves_sync_the_file_then_name_it_then_sync_the_folder(void **state) {
     (void)state;
     tamis_set *const set = sample_set("bloom", 200000, 10, 1);
     n_traced = 0;
     memset(trace, 0, sizeof trace);
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
-    if (strcmp(trace, "wflrd") != 0) assert_string_equal(trace, "wfrd"); /* never nameless here */
+    if (strcmp(trace, "wflrd") != 0)
+        assert_string_equal(trace, "wfrd"); /* a file system without nameless files */
     tamis_free(set);
 }
 
-/* A folder that cannot be synced need not be; a disk that fails then is told, with the truth. */
+/* If a folder cannot be synced, that is accepted. If the disk fails in that sync, the problem says
+ * what has happened. */
 static void the_last_sync_may_be_impossible(void **state) {
     (void)state;
     tamis_set *const set = sample_set("bloom", 200000, 10, 1);
@@ -272,7 +275,7 @@ static void the_last_sync_may_be_impossible(void **state) {
 /* ------------------------------------------------------------------ what else a save calls */
 
 /* Save over a file of 10 keys a set of 20, with this fault at the n-th call. Returns the status,
- * and has made sure that the file is the one that goes with it. */
+ * and checks that the file is the one that this status promises. */
 static tamis_status save_with(enum call call, unsigned n, int error, tamis_problem *ret_problem) {
     tamis_set *const old = sample_set("bloom", 20000, 10, 1);
     tamis_set *const new = sample_set("bloom", 20000, 20, 1);
@@ -316,7 +319,7 @@ static void files_that_are_not_ours_to_write_stay(void **state) {
     assert_int_equal(problem.os_error, EROFS);
 }
 
-/* All that a quota, a limit of files or a device without a reason may say. */
+/* All errors for a full disk: of quotas, of limits on files, and of devices that give no reason. */
 static void all_words_for_a_full_disk_are_known(void **state) {
     (void)state;
     static const int words[] = { ENOSPC, EDQUOT, EFBIG, NOTHING };
@@ -330,7 +333,7 @@ static mode_t mode_of_file(void) {
     return about.st_mode & 0777;
 }
 
-/* A group that is lost takes its rights with it: other people are in the new one. */
+/* If the group cannot be kept, its rights are dropped: the new group has other members. */
 static void rights_are_kept_as_far_as_they_can_be(void **state) {
     (void)state;
     is_owner_hidden = true;
@@ -414,7 +417,7 @@ static void disturbed_opens_say_why(void **state) {
     }
 }
 
-/* The file has become shorter after its length was seen. */
+/* The file becomes shorter after its length was read. */
 static void files_that_shrink_are_told(void **state) {
     (void)state;
     tamis_set *const set = sample_set("counting", 200000, 100, 1);

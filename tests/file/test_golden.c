@@ -1,4 +1,5 @@
-/* test_golden.c - files that were written once must be read for ever, and written again the same.
+/* test_golden.c - files of earlier versions can be read, and the same sets are written with the
+ * same bytes.
  *
  * usage: test_golden FOLDER            compare with the files in the folder
  *        test_golden FOLDER --write    write those that are missing; never over an old one
@@ -31,7 +32,7 @@ static const golden goldens[] = {
     { "v1-rank-counting.tamis", "rank",
       "buckets=40,chains=16,remainder_bits=12,cells=10,cells2=7,cells3=33,extensions2=40,"
       "extensions3=30,counter_bits=2,copies=4,value_bits=0,aligned=0",
-      600, TAMIS_HASH_XXH3, 2e-10 }, /* 1.2e-10 is stated since a flooded key is planned for */
+      600, TAMIS_HASH_XXH3, 2e-10 }, /* the plan states 1.2e-10, since it includes a flooded key */
     { "v1-rank-aligned-set.tamis", "rank",
       "buckets=20,chains=20,remainder_bits=10,cells=30,cells2=5,cells3=46,extensions2=20,"
       "extensions3=18,counter_bits=0,copies=1,value_bits=0,aligned=1",
@@ -113,7 +114,7 @@ static void fill(tamis_set *set, uint64_t keys) {
     for (uint64_t i = 0; i < keys / 2; i += 3) (void)!tamis_remove_id(set, i);
 }
 
-/* NULL when its hash is not in this build. */
+/* NULL: its hash function is not in this build. */
 static tamis_set *make(const golden *g) {
     tamis_seed const seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
     tamis_spec       spec = TAMIS_SPEC_INIT;

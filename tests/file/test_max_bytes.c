@@ -1,4 +1,5 @@
-/* test_max_bytes.c - max_bytes in specs and options: a set never takes more, whoever made it. */
+/* test_max_bytes.c - max_bytes in specs and options: a set never takes more memory, however it was
+ * made. */
 #include "ledger.h"
 #include "sample.h"
 
@@ -25,7 +26,7 @@ static uint64_t peak_of_stage(const tamis_spec *spec, size_t stage) {
     return stage == 0 ? rows[0].body_bytes : rows[stage].peak_bytes;
 }
 
-/* Add until there is no more memory. Everything that was added is there; returns how much it is. */
+/* Add keys until the memory is used up. All that were added are found; returns how many. */
 static uint64_t fill(tamis_set *set) {
     uint64_t n = 0;
     while (tamis_add_id(set, n) == TAMIS_OK) n++;
@@ -86,7 +87,7 @@ static void an_opened_set_has_a_limit(void **state) {
     assert_int_equal(book.bytes, 0);
 }
 
-/* A stream of some hundred bytes describes an empty set of 20 MB, or one that grows. */
+/* A stream of a few hundred bytes describes an empty set of 20 MB, or a set that grows. */
 static void a_received_set_has_a_limit(void **state) {
     ledger     book = { 0 };
     tamis_spec spec = growing_spec(*state, &book), limited = TAMIS_SPEC_INIT;

@@ -30,7 +30,7 @@ static void save_for_ever(tamis_set *const *sets, const char *path) {
     }
 }
 
-/* Microseconds that a save takes here and now: kills should come within a few of them. */
+/* How many microseconds a save takes on this machine now: the kills come within a few saves. */
 static uint64_t save_time(const tamis_set *set, const char *path) {
     struct timespec before, after;
     (void)clock_gettime(CLOCK_MONOTONIC, &before);
@@ -105,7 +105,7 @@ static void saves_follow_a_link(void **state) {
     tamis_free(set);
 }
 
-/* A link to nowhere would be lost, and so would one in a circle. */
+/* A save would replace a link that leads nowhere, or to itself, by a file. */
 static void saves_refuse_a_broken_link(void **state) {
     (void)state;
     char                     link[200];
@@ -123,7 +123,7 @@ static void saves_refuse_a_broken_link(void **state) {
     tamis_free(set);
 }
 
-/* Owner and group are kept, too, where the system allows it: here, to root. */
+/* Owner and group are kept as well, if the system allows it: root may do that. */
 static void saves_keep_the_owner_of_the_old_file(void **state) {
     (void)state;
     char        path[200];
@@ -142,7 +142,7 @@ static void saves_keep_the_owner_of_the_old_file(void **state) {
     tamis_free(set);
 }
 
-/* Save as somebody who owns the folder and neither the file nor its group. */
+/* Save as a user who owns the folder, but not the file, and is not in its group. */
 static void save_as_another(const tamis_set *set, const char *path) {
     pid_t const child = fork();
     assert_true(child >= 0);
@@ -155,7 +155,7 @@ static void save_as_another(const tamis_set *set, const char *path) {
     assert_int_equal(status, 0);
 }
 
-/* A group that the file did not have gets no more rights than everybody. */
+/* If the group of the file changes, the new group gets no more rights than everybody has. */
 static void saves_give_no_rights_to_another_group(void **state) {
     (void)state;
     char        path[200];
@@ -203,7 +203,7 @@ static void saves_touch_no_other_file_and_wait_for_no_lock(void **state) {
     tamis_free(set);
 }
 
-/* Several at once, to one name: each succeeds, and nothing stays behind. */
+/* Several saves to one name at the same time: each succeeds, and no temporary file is left. */
 static void saves_at_the_same_time_all_succeed(void **state) {
     (void)state;
     char             path[200];
@@ -236,7 +236,7 @@ static void expect_refused(const tamis_set *set, const char *path, int os_error)
     assert_non_null(strstr(problem.text, "cannot save to"));
 }
 
-/* A rename needs no right to write to the file; a save asks for it all the same. */
+/* A rename works without the right to write to the file, but a save requires that right. */
 static void saves_refuse_a_read_only_file(void **state) {
     (void)state;
     char             path[200];
@@ -342,7 +342,8 @@ static void what_is_not_a_set_is_not_opened(void **state) {
     expect_open_error(path, TAMIS_ERR_FOREIGN, 0);
 }
 
-/* A damaged file is refused mapped as well as read; trusted, only its header is looked at. */
+/* A damaged file is refused, whether it is mapped or read. With TAMIS_OPEN_TRUST only its header is
+ * checked. */
 static void damage_is_seen_in_a_mapped_file(void **state) {
     (void)state;
     char               path[200];

@@ -1,5 +1,4 @@
-/* test_states_files.c - files of states: those that were written once, and those that somebody made
- * on purpose.
+/* test_states_files.c - files of states: of earlier versions, and made by an attacker.
  *
  * usage: test_states_files FOLDER            compare with the golden files in the folder
  *        test_states_files FOLDER --write    write those that are missing; never over an old one
@@ -41,7 +40,7 @@ static const golden goldens[] = {
 
 #define KEYS 400
 
-/* Keys that come, change, age and go. */
+/* Keys that are put, moved, aged and dropped. */
 static tamis_states *golden_make(const golden *g) {
     tamis_seed const  seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
@@ -108,7 +107,7 @@ static int write_missing(void) {
 
 static unsigned n_accepted, n_refused;
 
-/* Whatever was accepted must survive being used. */
+/* A table that was accepted must survive operations on it. */
 static void use(tamis_states *states) {
     uint64_t backlog;
     for (uint64_t i = 0; i < 300; i++) {
@@ -180,7 +179,8 @@ static void bodies_are_checked(void **state) {
     assert_true(n_refused > 1000);
 }
 
-/* Conflicts of states and refused removals of sets are two fields, and each is 0 in the other. */
+/* Conflicts of states and refused removals of sets are two fields: states have 0 in the second,
+ * sets in the first. */
 static void conflicts_have_a_field_of_their_own(void **state) {
     buffer            file = { NULL, 0 };
     tamis_states_info info;

@@ -1,10 +1,10 @@
-/* test_transfer.c - sets that are sent without their empty places, and what becomes of them.
+/* test_transfer.c - sets that are sent without their empty places, and the sets that are received.
  *
  * usage: test_transfer FOLDER            compare with the streams in the folder, too
  *        test_transfer FOLDER --write    write those that are missing; never over an old one
  *
- * What a set holds is what its kind's `each` shows: fingerprints and how many copies. Streams are
- * crafted below from docs/format.md, not from send.c.
+ * The contents of a set are what its kind's `each` lists: fingerprints and their copies. Streams
+ * are crafted below from docs/format.md, not from send.c.
  */
 #include "ledger.h"
 #include "make.h"
@@ -85,7 +85,8 @@ static bool is_counted(const tamis_set *set) {
     return (set->abilities & TAMIS_CAN_COUNT) != 0;
 }
 
-/* Half of what it is made for: a third of the keys twice, some so often that they saturate. */
+/* Fill it to half of its capacity: a third of the keys twice, some so often that they are
+ * saturated. */
 static void add_mixed(tamis_set *set, uint64_t capacity) {
     for (uint64_t key = 0; key < capacity / 2; key++) {
         unsigned const copies = key % 60 == 7 ? 100 : key % 3 == 0 ? 2 : 1;
@@ -97,8 +98,8 @@ static bool is_dleft(const tamis_set *set) {
     return strcmp(set->kind->name, "dlcbf") == 0;
 }
 
-/* Until one is refused. Whether d-left tables have room depends on the order in which keys come,
- * and that is lost on the way: of those, not so many. */
+/* Add keys until one is refused. Whether a d-left table has room depends on the order of the keys,
+ * and a stream does not keep that order: so these get fewer keys. */
 static void add_too_many(tamis_set *set, uint64_t capacity) {
     uint64_t key = 0;
     if (is_dleft(set)) {
@@ -144,7 +145,7 @@ static bool hold(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Whatever order the kind keeps them in. */
+/* Sorted, since kinds list them in any order. */
 static holdings holdings_of(const tamis_set *set) {
     holdings   all = { NULL, 0 };
     print_list list;
@@ -167,7 +168,7 @@ static uint64_t prints_of(const tamis_set *set) {
     return set->kind->prints(set->table.geometry);
 }
 
-/* So many copies, as a set that tells fewer than `most` would tell them. */
+/* The count that a set returns for this many copies, if it counts up to `most`. */
 static uint64_t copies_told(uint64_t most, uint64_t copies) {
     if (most == 1) return 1;
     return copies >= most ? TAMIS_COUNT_MANY : copies;
@@ -180,7 +181,7 @@ static uint64_t most_of(const tamis_set *set) {
     return field_of(set, "copies") << bits;
 }
 
-/* The same fingerprints, as often as `b` can tell and was told. */
+/* Both have the same fingerprints, with as many copies as `b` can count and as were sent. */
 static void expect_same_contents(const tamis_set *a, const tamis_set *b, bool has_copies) {
     holdings const in_a = holdings_of(a), in_b = holdings_of(b);
     uint64_t const most = most_of(b);
@@ -229,8 +230,8 @@ static tamis_set *received(const buffer *s, const tamis_spec *spec) {
     return set;
 }
 
-/* Refused for that reason, in words, with nothing handed out and nothing kept. 0: any reason that a
- * reader of damaged bytes may have. */
+/* The stream is refused with this status and a text; no set is returned, and nothing leaks. 0: any
+ * status that damaged bytes may lead to. */
 static void expect_refused(const buffer *s, const tamis_spec *spec, tamis_status wanted,
                            const char *word) {
     ledger             book = { 0 };
@@ -258,7 +259,7 @@ static size_t head_bytes(const uint8_t *stream) {
     return AT_GEOMETRY + 8 * (size_t)(fields < 16 ? fields : 16) + 8;
 }
 
-/* Both checksums right again: what an attacker would do. */
+/* Make both checksums right again, as an attacker would. */
 static void seal(buffer *s) {
     size_t const head = head_bytes(s->bytes);
     le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
@@ -273,7 +274,7 @@ static buffer copy_of(const buffer *s) {
     return copy;
 }
 
-/* A set of 3,840 fingerprints, of which it has some, with copies. */
+/* A set with 3,840 possible fingerprints. It holds some of them, with copies. */
 static tamis_set *small_set(const tamis_allocator *allocator) {
     tamis_spec spec = spec_of(&modes[2], 40);
     spec.fpr = 0;
@@ -300,7 +301,7 @@ static int compare_holdings(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* What the kind tells of its prints, put together without print_list.c. */
+/* The prints that the kind lists, added up without print_list.c. */
 static holdings holdings_by_hand(const tamis_set *set) {
     holdings raw = { NULL, 0 }, all = { NULL, 0 };
     assert_true(set->kind->each(&set->table, hold, &raw));
@@ -324,7 +325,8 @@ static bool hold_three(void *context, uint64_t print, uint64_t copies) {
     return ((holdings *)context)->n < 3;
 }
 
-/* A kind may list its prints scattered, and one in several parts. */
+/* A kind may list its prints in any order, and a print several times with a part of its copies
+ * each. */
 static void fingerprints_are_listed_in_order_each_once(void **state) {
     for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
@@ -423,7 +425,7 @@ static void what_arrives_without_copies_answers_the_same(void **state) {
     }
 }
 
-/* What is saturated stays; all else can be taken out again, to the last bit. */
+/* Saturated keys stay. All others can be removed, and then no other bit is set. */
 static void what_arrives_can_be_emptied(void **state) {
     tamis_set *const set = make(*state, 1000);
     if (is_counted(set)) {
@@ -505,7 +507,7 @@ static void mapped_set_is_sent_the_same(void **state) {
 
 /* ------------------------------------------------------------------ into other geometries */
 
-/* What is asked of the receiver: times the capacity, abilities, geometry. */
+/* What the receiver asks for: a multiple of the capacity, abilities, a geometry. */
 typedef struct change {
     const char *name;
     unsigned    from; /* of the modes */
@@ -542,7 +544,7 @@ static double rate_of(const tamis_set *set, uint64_t keys) {
     return -expm1(-(double)keys / (double)prints_of(set));
 }
 
-/* More wrong answers than half as many again are refused until the spec allows them. */
+/* If the rate would rise by more than half, the set is refused until the spec allows that rate. */
 static void allow_rate(const buffer *s, const tamis_set *from, tamis_spec *spec) {
     double const rate = rate_of(from, spec->capacity);
     expect_refused(s, spec, TAMIS_ERR_CANNOT, "would be a false positive");
@@ -586,8 +588,8 @@ static void what_arrives_may_have_another_geometry(void **state) {
     }
 }
 
-/* 1024 x 4095 fingerprints can also be 65 buckets of 63 chains. What is in several cells, saturated
- * or in any subtable arrives, and goes back. */
+/* 1024 x 4095 fingerprints can also be 65 buckets of 63 chains. Keys in several cells, saturated
+ * keys, and keys of any subtable arrive, and can be sent back. */
 static void d_left_becomes_rank_and_d_left_again(void **state) {
     (void)state;
     for (unsigned bits = 0; bits <= 2; bits++) {
@@ -620,7 +622,8 @@ static void d_left_becomes_rank_and_d_left_again(void **state) {
     }
 }
 
-/* Sets of their capacity: keys arrive in another order, and still nothing has to give way. */
+/* Sets that are filled to their capacity: although the keys arrive in another order, none has to be
+ * moved. */
 static void a_received_d_left_table_needed_no_moves(void **state) {
     (void)state;
     for (unsigned i = 0; i < 8; i++) {
@@ -672,7 +675,7 @@ static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     tamis_free(set);
 }
 
-/* Removal is kept if nothing else is asked for, as long as copies were sent. */
+/* If the spec asks for no abilities, removal is kept, provided that copies were sent. */
 static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     unsigned const   own = set->abilities & COUNTED;
@@ -693,7 +696,8 @@ static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_free(set);
 }
 
-/* The number of fingerprints is given, so buckets that are fixed are possible or refused. */
+/* The number of fingerprints is given by the stream. So a fixed number of buckets either fits to it
+ * or is refused. */
 static void fixed_buckets_are_kept_or_refused(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     buffer const     s = sent(set, all_flags(set));
@@ -790,7 +794,7 @@ static void stream_without_copies_cannot_become_removable(void **state) {
     tamis_free(set);
 }
 
-/* Lines have the room of their fingerprints, whatever the capacity. */
+/* The size of a `line` follows from the fingerprints alone, whatever the capacity. */
 static void too_small_a_capacity_is_refused(void **state) {
     if (strcmp(((const mode *)*state)->kind, "line") == 0) return;
     tamis_set *const set = make_filled(*state, 10000, FULL);
@@ -809,8 +813,9 @@ static bool must_not_write(void *context, const void *bytes, size_t n) {
     return false;
 }
 
-/* Nor kinds that keep more of a key than its fingerprint: that would be lost, and the rate with it.
- * A ddlcbf that states 0.023% would come back with 0.16%. */
+/* Kinds that store more about a key than its fingerprint cannot be sent, either: that information
+ * would be lost, and the rate would rise. A ddlcbf that states 0.023% would come back with
+ * 0.16%. */
 static void kinds_without_fingerprints_cannot_be_sent(void **state) {
     (void)state;
     static const char *const kinds[] = { "bloom", "counting", "ddlcbf" };
@@ -885,7 +890,7 @@ static void wrong_specs_are_refused(void **state) {
     free(s.bytes);
 }
 
-/* With `like`, of all others the allocator and the instruction set still count. */
+/* With `like`, the allocator and the instruction set of the spec are still used. */
 static void half_an_allocator_is_refused_with_like_too(void **state) {
     (void)state;
     buffer const     s = small_stream();
@@ -947,7 +952,7 @@ static double best_formula_bits(double prints, double n) {
     return best;
 }
 
-/* Keys with different fingerprints, so that all copies are one. */
+/* Keys with different fingerprints, so that each has one copy. */
 static void add_different(tamis_set *set, uint64_t n) {
     uint64_t added = 0;
     for (uint64_t key = 0; added < n; key++) {
@@ -957,9 +962,9 @@ static void add_different(tamis_set *set, uint64_t n) {
     }
 }
 
-/* The stream takes the r that is best for the keys that there are, not the table's. So it is held
- * against the formula at the best r, header and checksums included, and is below the formula at the
- * table's r. */
+/* The stream takes the r that is best for the present keys, not that of the table. So its size,
+ * with header and checksums, is compared with the formula at the best r, and it is smaller than the
+ * formula at the table's r. */
 static void expect_size(const mode *as, uint64_t keys, double fpr) {
     tamis_spec spec = spec_of(as, keys);
     spec.fpr = fpr;
@@ -1305,7 +1310,7 @@ static void list_may_be_cut_into_any_chains(void **state) {
     tamis_free(set);
 }
 
-/* Some prints with one copy each, in the order given, then so many zeros. */
+/* Some prints with one copy each, in the given order, followed by this many zeros. */
 static buffer listed(const uint64_t *prints, size_t n, unsigned r, unsigned zeros) {
     bit_string payload = { .bits = 0 };
     uint64_t   chain = 0;
@@ -1396,7 +1401,7 @@ static void crafted_copies_beyond_saturation_are_refused(void **state) {
     }
 }
 
-/* Bits behind the list, of which there is room for a few in the last byte. */
+/* Bits after the list: the last byte has room for a few. */
 static void crafted_bits_behind_the_list_are_refused(void **state) {
     (void)state;
     static const uint64_t prints[] = { 5, 6, 3839 };
@@ -1449,7 +1454,8 @@ static void expect_need(tamis_status status, const tamis_problem *problem) {
     if (needs == NULL || strtod(needs + 7, NULL) <= 0) fail_msg("%s", problem->text);
 }
 
-/* Whatever is made: with no memory at all, and with memory for the handle and none for the body. */
+/* For every way to make a set: without any memory, and with memory for the handle but not for the
+ * body. */
 static void a_lack_of_memory_says_how_much_is_needed(void **state) {
     (void)state;
     tamis_set *const set = small_set(NULL);
@@ -1693,7 +1699,7 @@ static const struct CMUnitTest of_a_mode[] = {
     cmocka_unit_test(a_failing_writer_is_reported),
 };
 
-/* A stream says how many copies of every key are planned for, as a file does. */
+/* A stream stores how many copies of every key are planned for, as a file does. */
 static void copies_that_are_planned_arrive(void **state) {
     (void)state;
     tamis_spec spec = spec_of(&modes[3], 1000), other = TAMIS_SPEC_INIT;
@@ -1748,8 +1754,8 @@ static void what_arrives_counts_as_far_as_the_sender(void **state) {
     }
 }
 
-/* A kind that is named and cannot count so far is refused, unless the spec asks for less, or fixes
- * the counters. Only a set with the prints of a dlcbf can become one. */
+/* If the spec names a kind that cannot count that far, it is refused, unless the spec asks for
+ * less, or fixes the counters. Only a set with the prints of a dlcbf can become one. */
 static void counts_that_cannot_be_kept_are_told(void **state) {
     (void)state;
     mode const       as = { "", COUNTED, "dlcbf", "buckets=1024,remainder_bits=12,counter_bits=2" };
@@ -1777,8 +1783,8 @@ static void counts_that_cannot_be_kept_are_told(void **state) {
     tamis_free(small);
 }
 
-/* "65536 means saturated", in a set that counts further than that, too. As 65,536 copies it could
- * be removed, and would be lost while there are more. */
+/* "65536 means saturated", in a set that counts further than that, too. If it arrived as 65,536
+ * copies, it could be removed although there are more copies. */
 static void saturated_keys_arrive_saturated(void **state) {
     (void)state;
     tamis_set *const few = counting_to("rank", 15), *const many = counting_to("line", 1000000);
@@ -1801,7 +1807,8 @@ static void saturated_keys_arrive_saturated(void **state) {
     }
 }
 
-/* A list of so many prints is more than a machine of 32 bits can address: nothing wraps around. */
+/* A list of this many prints is more than 32 bits can address. It is refused, and no size wraps
+ * around. */
 static void lists_beyond_the_address_space_are_refused(void **state) {
     (void)state;
     size_t bytes = 7;

@@ -1,10 +1,10 @@
-/* emulator.c - device.h in the memory of this machine: kernels run here, so that all of the GPU
- * library but the driver is tested without a GPU.
+/* emulator.c - an implementation of device.h on the host: kernels run on the processor, so that all
+ * of the GPU library except the driver is tested without a GPU.
  *
  * The threads of a block are fibers that take turns: each runs up to its next barrier, then the
  * next one runs. Every other round they take turns from the last to the first, so that code that
- * relies on an order fails. At its end a block checks that all its fibers came to as many barriers.
- * Kernels without barriers need no fibers.
+ * relies on an order fails. At its end a block checks that all its fibers have passed the same
+ * number of barriers. Kernels without barriers need no fibers.
  */
 #include "emulator.h"
 #include "device.h"
@@ -76,7 +76,7 @@ void gpu_block_sync(void) {
     barrier();
 }
 
-/* All say, then all read, then the next may say. */
+/* All threads write, then all read, and only then may one write again. */
 uint32_t gpu_shuffle(uint32_t mine, unsigned lane) {
     unsigned const warp = gpu_now.thread / GPU_WARP * GPU_WARP;
     now.said[gpu_now.thread] = mine;

@@ -105,7 +105,7 @@ static void compare_counts(const pair *both, const tamis_gpu_keys *keys, const u
     free(expected);
 }
 
-/* As ids and as hashes, from the memory of the GPU and from this machine's. */
+/* Keys as ids and as hashes, in the memory of the GPU and in that of the host. */
 void pair_ask(const pair *both, const uint64_t *ids, size_t n) {
     uint8_t *const      has = malloc(n);
     uint64_t *const     hashes = malloc(8 * n);

@@ -1,4 +1,4 @@
-/* pair.h - a set of the core, and the same set on the GPU: the emulated one, or a real one. */
+/* pair.h - a set of the library, and the same set on the GPU, which is emulated or real. */
 #ifndef TAMIS_TESTS_GPU_PAIR_H
 #define TAMIS_TESTS_GPU_PAIR_H
 

@@ -1,4 +1,4 @@
-/* test_changes.c - bulk adds and removals leave the bytes that single ones leave. */
+/* test_changes.c - bulk adds and removals lead to the same bytes as single ones. */
 #include "pair.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@ static void test_histories(void **unused) {
     pair_history("buckets=16,remainder_bits=8,counter_bits=0,copies=8,attic=0", 500, 9);
 }
 
-/* Lines so full that groups need more shared memory than most, and tails of a hundred entries. */
+/* Lines that are so full that their groups need more shared memory than usual, and tails of a
+ * hundred entries. */
 static void test_crowds(void **unused) {
     (void)unused;
     pair_history("buckets=16,remainder_bits=12,counter_bits=0,copies=1,attic=4000", 7000, 5);
@@ -54,7 +55,7 @@ static void test_floods(void **unused) {
     free(ids);
 }
 
-/* What is refused has changed no byte. */
+/* A refused call has changed no byte. */
 static void test_refused(void **unused) {
     (void)unused;
     static const char *const geometries[] = {

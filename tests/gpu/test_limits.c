@@ -1,5 +1,5 @@
 /* test_limits.c - little memory, little shared memory, calls of the driver that fail, damaged
- * bodies: what only the emulator can be told. */
+ * bodies: cases that only the emulator can produce. */
 #include "emulator.h"
 #include "pair.h"
 #include "set.h"
@@ -31,8 +31,8 @@ static void test_little_shared_memory(void **unused) {
     free(ids);
 }
 
-/* A file that is opened with TAMIS_OPEN_TRUST may be damaged. A word of the attic that is of no
- * bucket goes; nothing outside the table is read. */
+/* A file that is opened with TAMIS_OPEN_TRUST may be damaged. An attic entry that belongs to no
+ * bucket is dropped, and nothing outside of the table is read. */
 static void test_damaged_attic(void **unused) {
     (void)unused;
     tamis_spec spec =
@@ -56,8 +56,8 @@ static void test_damaged_attic(void **unused) {
     free(ids);
 }
 
-/* Little memory: keys are taken in pieces, the copy of the body is kept here, and a call that is
- * refused in a later piece has changed nothing. */
+/* With little memory, keys are processed in pieces and the copy of the body is kept in the memory
+ * of the host. A call that is refused in a later piece changes nothing. */
 static void test_pieces(void **unused) {
     (void)unused;
     tamis_spec spec =
@@ -91,7 +91,7 @@ static double scratch_of(double fpr, unsigned abilities, size_t n, unsigned flag
     uint64_t *const ids = malloc(8 * n);
     pair            both = pair_make(&spec);
     for (size_t i = 0; i < n; i++) ids[i] = i;
-    /* The memory that keys are copied through stays; it is of a fixed size and not counted. */
+    /* The buffer for copying keys is kept. It has a fixed size and is not counted. */
     tamis_gpu_keys const first = pair_keys(&both, ids, n, TAMIS_GPU_HOST);
     uint8_t *const       has = malloc(n);
     assert_int_equal(tamis_gpu_has(both.there, &first, has, NULL), TAMIS_OK);
@@ -142,14 +142,15 @@ static void test_too_large(void **unused) {
 
 /* ------------------------------------------------------------------ calls that fail */
 
-/* What cannot be done is said in words. */
+/* The call is refused, and the problem has a text. */
 static void expect_words(tamis_status status, tamis_status expected, tamis_problem *problem) {
     assert_int_equal(status, expected);
     assert_true(problem->text[0] != 0);
     *problem = (tamis_problem){ 0 };
 }
 
-/* A context that is not entered is not left: the one that is current is the caller's. */
+/* If a context could not be entered, it is not left, either: the current one is that of the
+ * caller. */
 static void test_no_entry(void **unused) {
     (void)unused;
     tamis_spec      spec = pair_spec("line", NULL, 3000);

@@ -1,4 +1,4 @@
-/* test_lookups.c - sets on a GPU answer as the same sets here. */
+/* test_lookups.c - sets on a GPU give the same answers as the sets on the host. */
 #include "pair.h"
 
 #include "core/hash.h"
@@ -34,8 +34,8 @@ static void try_lookups(const char *kind, const char *geometry, unsigned hash, s
     pair_free(&both);
 }
 
-/* Bare and with rests; as a set, a multiset and with counters; with lines that are cut, shelves
- * that are full, and an attic; with a last group that is not whole. */
+/* Tables without and with rests; sets, multisets and counters; cut lines, full shelves and an
+ * attic; a last group with fewer buckets. */
 static void test_lines(void **unused) {
     (void)unused;
     static const char *const geometries[] = {
@@ -65,7 +65,7 @@ static void test_blooms(void **unused) {
         try_lookups("bloom", geometries[i], TAMIS_HASH_DEFAULT, MANY);
 }
 
-/* Where the core has SipHash. */
+/* Only if the library has SipHash. */
 static void test_siphash(void **unused) {
     (void)unused;
     tamis_spec spec = pair_spec("line", NULL, 1000);
@@ -197,7 +197,8 @@ static void test_files(void **unused) {
 
 /* ------------------------------------------------------------------ refusals */
 
-/* A part uses other bits of a hash than a whole set: asked as one, it would miss keys. */
+/* A part uses other bits of a hash than a whole set. If it were used as a whole set, it would miss
+ * keys. */
 static void test_parts(void **unused) {
     (void)unused;
     static const char *const kinds[] = { "line", "bloom" };
@@ -282,7 +283,8 @@ static void test_alignment(void **unused) {
     pair_free(&both);
 }
 
-/* An older caller's spec ends earlier; a newer one's may end with zeros, and with nothing else. */
+/* The spec of an older caller ends earlier. That of a newer caller is accepted if its additional
+ * fields are zero. */
 static void test_other_specs(void **unused) {
     (void)unused;
     union {

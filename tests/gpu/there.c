@@ -47,8 +47,8 @@ void there_forget(tamis_gpu *gpu) {
 typedef tamis_status question(const tamis_gpu_set *set, const tamis_gpu_keys *keys, void *ret,
                               tamis_problem *problem);
 
-/* The answers come to memory of ours with a guard behind it, there or here, and then to the
- * caller. */
+/* The answers are written to memory with a guard after it, on the GPU or on the host, and then
+ * copied to the caller. */
 static void ask(question *about, const tamis_gpu_set *set, const tamis_gpu_keys *keys, void *ret,
                 size_t bytes_each) {
     bool const     is_here = (keys->flags & TAMIS_GPU_HOST) != 0;

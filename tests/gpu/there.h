@@ -11,14 +11,15 @@
 
 #include <tamis/gpu.h>
 
-/* Copies of numbers in the memory of the GPU, until there_forget(). With TAMIS_GPU_HOST they stay
- * where they are. */
+/* Copy numbers to the memory of the GPU, where they stay until there_forget(). With TAMIS_GPU_HOST
+ * they are used in the memory of the host. */
 tamis_gpu_keys there_keys(tamis_gpu *gpu, const uint64_t *ids, size_t n, unsigned flags);
 
 /* Free all of them. */
 void there_forget(tamis_gpu *gpu);
 
-/* Ask, which must succeed, and bring the answers here. Not a byte behind them is written. */
+/* Ask, which must succeed, and copy the answers to the host. Checks that no byte after them is
+ * written. */
 void there_has(const tamis_gpu_set *set, const tamis_gpu_keys *keys, uint8_t *ret_has);
 void there_count(const tamis_gpu_set *set, const tamis_gpu_keys *keys, uint64_t *ret_counts);
 void there_get(const tamis_gpu_set *set, const tamis_gpu_keys *keys, uint64_t *ret_values);

@@ -8,8 +8,8 @@
 #include "core/hash.h"
 #include "grow.h"
 
-/* A way to grow. It begins with the buckets that a first stage has at least, or a few more, and has
- * four steps before it. */
+/* A sort of growing set. Its first stage has the fewest possible buckets, or a few more, and four
+ * steps follow. */
 typedef struct growing_mode {
     const char *name;
     unsigned    abilities;
@@ -116,7 +116,7 @@ static inline void growing_expect_valid(const tamis_set *set) {
     if (!tamis_validate(set, &why)) fail_msg("%s", why);
 }
 
-/* The same prints, wherever they are. */
+/* Both sets have the same prints, at whatever places. */
 static inline void growing_expect_contents(const tamis_set *a, const tamis_set *b) {
     growing_sum const of_a = growing_contents(a), of_b = growing_contents(b);
     assert_int_equal(of_a.n, of_b.n);
@@ -136,7 +136,7 @@ static inline void growing_expect_table(const tamis_table *a, const tamis_table 
     assert_int_equal(a->saturated, b->saturated);
 }
 
-/* The same bytes at the same moment of a step. */
+/* Both sets have the same bytes and are at the same moment of a step. */
 static inline void growing_expect_same(const tamis_set *a, const tamis_set *b) {
     const tamis_table *of_a[2], *of_b[2];
     unsigned const     n = grow_tables(a, of_a);
@@ -155,7 +155,8 @@ static inline bool growing_is_canonical(const tamis_set *set) {
     return strcmp(set->kind->name, "line") == 0;
 }
 
-/* Both at the same stage: the same bytes where that is promised, else the same contents. */
+/* Both sets are at the same stage. They have the same bytes if the kind promises that, or else the
+ * same contents. */
 static inline void growing_expect_alike(const tamis_set *a, const tamis_set *b) {
     growing_expect_contents(a, b);
     if (growing_is_canonical(a)) growing_expect_same(a, b);

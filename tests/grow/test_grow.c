@@ -15,7 +15,7 @@ static tamis_set *make_fixed(const tamis_set *set) {
     return made;
 }
 
-/* After each step the table is the one that was made at that size. */
+/* After each step the table is equal to one that was made with that size. */
 static void a_step_leaves_the_table_of_that_size(void **state) {
     tamis_set *const set = growing_make(*state, 1);
     uint64_t         next = 0;
@@ -40,7 +40,8 @@ static uint64_t entries_of(const tamis_set *set) {
     return sum;
 }
 
-/* A step begins at 15/16 of the capacity, and is over when the set has as many entries as that. */
+/* A step begins at 15/16 of the capacity, and is over when the number of entries reaches the
+ * capacity. */
 static void a_step_is_over_at_capacity(void **state) {
     tamis_set *const set = growing_make(*state, 2);
     for (uint64_t id = 0; id < GROWING_TO; id++) {
@@ -55,7 +56,8 @@ static void a_step_is_over_at_capacity(void **state) {
     tamis_free(set);
 }
 
-/* Every stage has the geometry that planning it gives, and the last one is the plan itself. */
+/* Every stage has the geometry that a plan for its capacity has, and the last stage is the plan
+ * itself. */
 static void stages_are_as_planned(void **state) {
     tamis_set *const grown = growing_make(*state, 3), *const resized = growing_make(*state, 3);
     tamis_seed const seed = make_seed(3);
@@ -111,7 +113,8 @@ static void no_key_is_lost_in_a_step(void **state) {
     tamis_free(set);
 }
 
-/* In a step, too, a set says the truth of its rate, and that is the one that was asked for. */
+/* Also during a step, the rate that a set states is true, and not above the one that was asked
+ * for. */
 static void the_rate_is_kept_at_every_stage(void **state) {
     const growing_case *const tried = *state;
     tamis_set *const          set = growing_make(tried, 5);
@@ -147,8 +150,8 @@ static void copies_do_not_let_it_grow(void **state) {
     tamis_free(set);
 }
 
-/* Adds and removals of the same keys in a set that grows and in one of the last size: the same
- * answers and counts, whatever was moved between. */
+/* Add and remove the same keys in a set that grows and in one of the last size: answers and counts
+ * are the same, whatever was moved in between. */
 static void counts_are_kept_in_steps(void **state) {
     tamis_set *const set = growing_make(*state, 7);
     bool const       can_count = (set->abilities & TAMIS_CAN_COUNT) != 0;
@@ -180,7 +183,7 @@ static void counts_are_kept_in_steps(void **state) {
     tamis_free(largest);
 }
 
-/* Batches of all sorts, beside single calls: the same results and contents. */
+/* All batch calls have the same results and lead to the same contents as single calls. */
 static void batches_do_the_same(void **state) {
     tamis_set *const single = growing_make(*state, 8), *const batch = growing_make(*state, 8);
     uint64_t      ids[1200], counts[1200];
@@ -281,7 +284,7 @@ static void sets_of_fixed_size_stay(void **state) {
     tamis_free(set);
 }
 
-/* In a step, too: it is left, and all begins anew at this stage. */
+/* Also during a step: the step ends, and the set is empty at this stage. */
 static void clearing_leaves_an_empty_set(void **state) {
     tamis_set *const set = growing_make(*state, 11), *const other = growing_make(*state, 11);
     uint64_t const n = growing_bring(set, 0, 1, 500);
@@ -300,7 +303,7 @@ static void clearing_leaves_an_empty_set(void **state) {
 
 /* ------------------------------------------------------------------ two sets */
 
-/* The moments that are tried with each other. */
+/* The moments of a set's life that are combined with each other. */
 static const struct {
     unsigned stage;
     uint64_t progress;
@@ -322,12 +325,12 @@ static tamis_set *make_union(const growing_case *tried, uint64_t n, uint64_t fir
     return set;
 }
 
-/* Of all pairs of moments, each mode tries a third: all of them are tried. */
+/* Each mode tries a third of all pairs of moments, so that all modes together try all pairs. */
 static bool is_tried(const growing_case *tried, size_t a, size_t b) {
     return (a + 2 * b + (size_t)(tried->mode - growing_modes)) % 3 == 0;
 }
 
-/* Both directions, at any two moments: the same as adding everything. */
+/* Merging in both directions, at any two moments, gives the same as adding all keys. */
 static void merging_is_adding_everything(void **state) {
     for (size_t a = 0; a < COUNT(moments); a++) {
         for (size_t b = 0; b < COUNT(moments); b++) {
@@ -351,7 +354,7 @@ static void merging_is_adding_everything(void **state) {
     }
 }
 
-/* Two sets that cannot be one: nothing changes in either. */
+/* If two sets cannot be merged, neither of them changes. */
 static void merging_is_all_or_nothing(void **state) {
     const growing_case *const tried = *state;
     tamis_set *const into = growing_make(tried, 13), *const from = growing_make(tried, 13);

@@ -1,12 +1,12 @@
 /* test_grow_files.c - a growing set in files, copies and streams, and memory that runs out.
  *
- * What comes back in the middle of a step gives the same answers, has the same file again, and goes
- * on growing to the same end as a set that was never away.
+ * A set that is opened or received in the middle of a step gives the same answers, has the same
+ * file, and grows on to the same result as a set that stayed in memory.
  */
 #include "growing.h"
 #include "ledger.h"
 
-/* Where in its life a set goes away. */
+/* The moments at which a set is saved or sent. */
 static const struct {
     unsigned stage;
     uint64_t progress;
@@ -19,7 +19,8 @@ static void expect_same_file(const tamis_set *set, const buffer *file) {
     free(again.bytes);
 }
 
-/* The same answers and file; then both go on, and end alike. Frees `back`. */
+/* Both sets have the same answers and the same file. Then both grow on, and are the same at the
+ * end. Frees `back`. */
 static void goes_on(const tamis_set *set, tamis_set *back, uint64_t n) {
     tamis_set   *other = NULL;
     buffer const file = growing_file(set);
@@ -112,7 +113,7 @@ static void headers_say_how_it_grows(void **state) {
 
 /* ------------------------------------------------------------------ streams */
 
-/* A set that is received has the prints of the sender, and grows as far. */
+/* A received set has the prints of the sender, and can grow as far. */
 static void received_sets_go_on(void **state) {
     for (size_t m = 0; m < COUNT(moments); m++) {
         tamis_set     *set = growing_make(*state, 4), *back = NULL, *like = NULL;
@@ -206,8 +207,8 @@ static void merge(tamis_set *into, const tamis_set *from) {
     assert_int_equal(status, TAMIS_OK);
 }
 
-/* All that allocates, with the `at`-th request refused. Whatever is refused, no key is lost, and
- * all of it can be done when memory is back. False: there were not so many requests. */
+/* All calls that allocate memory, with the `at`-th request refused. No key is lost, and all calls
+ * succeed when memory is back. False: there were fewer requests. */
 static bool life_with_a_refusal(const growing_case *tried, size_t at) {
     ledger             book = { .fail_at = at };
     tamis_seed const   seed = make_seed(6);
@@ -243,7 +244,7 @@ static void every_request_may_be_refused(void **state) {
     assert_in_range(at, 15, 100);
 }
 
-/* No memory at all for a while: full where it is full, and it grows when memory is back. */
+/* Without memory the set is full when its table is full, and it grows when memory is back. */
 static void a_set_without_memory_is_full(void **state) {
     const growing_case *const tried = *state;
     ledger                    book = { 0 };

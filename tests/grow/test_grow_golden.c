@@ -1,11 +1,12 @@
-/* test_grow_golden.c - files in the middle of a step: those that were written once, and those of
- * states that somebody made on purpose.
+/* test_grow_golden.c - files in the middle of a step: of earlier versions, and files of states made
+ * by an attacker.
  *
  * usage: test_grow_golden FOLDER            read the golden files in the folder
  *        test_grow_golden FOLDER --write    write those that are missing; never over an old one
  *
  * The geometry of a growing set comes from the planner, so a golden file need not be what is
- * written today. It is read, gives its answers, is written again byte for byte, and goes on.
+ * written today. It is read, gives the right answers, is written again byte for byte, and the set
+ * grows on.
  */
 #include "growing.h"
 #include "sample.h"
@@ -139,7 +140,7 @@ static int write_missing(void) {
 
 static unsigned n_accepted, n_refused;
 
-/* Whatever was accepted must survive being used. */
+/* A table that was accepted must survive operations on it. */
 static void use(tamis_states *states) {
     uint64_t           counts[VALUES], backlog;
     tamis_states_facts facts;

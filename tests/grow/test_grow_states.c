@@ -1,8 +1,8 @@
 /* test_grow_states.c - states that grow: values and timers through steps, machines, and files.
  *
- * Timers neither skip nor double: a silent key goes later than its timeout and within one pass of
- * the sweep more, whatever steps are taken in between. In a table that grows the sweep waits for at
- * most one bucket of the first table, a 32nd of a pass.
+ * Timers are neither skipped nor counted twice: a key that is not touched leaves after its timeout
+ * and within one more pass of the sweep, whatever steps are taken in between. In a table that grows
+ * the sweep waits for at most one bucket of the first table, a 32nd of a pass.
  */
 #include "buffer.h"
 #include "make.h"
@@ -122,8 +122,8 @@ static tamis_step count_and_put(void *context, size_t i, tamis_status status, ui
     return status == TAMIS_ERR_ABSENT ? TAMIS_STEP_SET : TAMIS_STEP_TOUCH;
 }
 
-/* All keys belong to a few buckets, so that many steps of the machine must wait for room: each is
- * asked once. */
+/* All keys belong to a few buckets, so that many steps of the machine have to wait for room. The
+ * machine is still asked once for each key. */
 static void machines_are_asked_once(void **state) {
     tamis_states *const states = make(*state, 0, 0);
     static asked        all;
@@ -167,7 +167,7 @@ static void ages(const char *kind, uint64_t timeout, unsigned timer_bits, unsign
             heard[n] = now;
             if (n % 7 != 0) continue;
             uint64_t const other =
-                first + dice_mix(n) % (n + 1 - first); /* now and then one stays */
+                first + dice_mix(n) % (n + 1 - first); /* now and then a key is touched */
             if (tamis_states_touch_id(states, other) == TAMIS_OK) heard[other] = now;
         }
         now++;
@@ -208,9 +208,9 @@ typedef struct silence {
     bool     was_late; /* there was a backlog */
 } silence;
 
-/* A key stays for `least`, and goes in time. Each new size may cost it a bucket of the smallest
- * table, of which there are more than 128. If it was heard while the sweep was late, it may take
- * two timeouts more (states.h). */
+/* A key stays for at least `least`, and leaves in time. Each change of size may delay it by one
+ * bucket of the smallest table, which has more than 128. If it was touched while the sweep was
+ * late, it may stay two timeouts longer (states.h). */
 static void expect_age(const tamis_states *states, uint64_t id, const silence *key, silence now,
                        uint64_t least, uint64_t most) {
     uint32_t           value = VALUES;
@@ -240,8 +240,9 @@ static unsigned take_sizes(tamis_states *states, uint64_t chance) {
     return smaller;
 }
 
-/* Keys come and go, and the table is given another size again and again: up to the largest, down
- * to the smallest that has room, between steps and in one, on time and with a backlog. */
+/* Keys come and go while the size of the table is changed again and again: up to the largest, down
+ * to the smallest that has room, between steps and during one, with and without work left for the
+ * sweep. */
 static void ages_through_sizes(const char *kind, uint64_t timeout, unsigned timer_bits) {
     enum { KEYS = 6500 };
     uint64_t const      rounds = 100 + 3 * timeout;
@@ -305,7 +306,7 @@ static void a_size_is_taken_or_refused(void **state) {
     tamis_states_free(states);
 }
 
-/* What is owed in a step is owed as often after it; a full backlog is not more than full. */
+/* Work that is due during a step is due once after it, and a backlog never exceeds its limit. */
 static void a_late_sweep_stays_whole(void **state) {
     for (uint64_t ticks = 1; ticks < 200; ticks += 7) {
         tamis_states *states = make(*state, 50, 3), *back = NULL;
@@ -332,7 +333,7 @@ static void a_late_sweep_stays_whole(void **state) {
 
 /* ------------------------------------------------------------------ files */
 
-/* What is read in the middle of a step goes on as the one that was written. */
+/* A table that is read in the middle of a step continues like the one that was written. */
 static void files_go_on(void **state) {
     for (uint64_t progress = 1; progress < 800; progress += 250) {
         tamis_states *states = make(*state, 40, 3), *back = NULL, *copy = NULL;
@@ -401,7 +402,7 @@ static uint64_t keys_of(const tamis_states *states) {
     return facts.keys;
 }
 
-/* Both know their keys for 9 ticks, and the hands of their sweeps are at different places. */
+/* Both tables have had their keys for 9 ticks, and their sweeps are at different places. */
 static void merge_two(const char *kind, moment a, moment b) {
     uint64_t            n, m;
     tamis_states *const into = make_at(kind, a, 0, &n), *const from = make_at(kind, b, OTHER, &m);
@@ -418,7 +419,7 @@ static void merge_two(const char *kind, moment a, moment b) {
     let_pass(into, 40 - 9 - 1);
     expect(into, 0, n);
     expect(into, OTHER, m);
-    let_pass(into, 2 * 40 + 40); /* a round longer, since the hands were apart */
+    let_pass(into, 2 * 40 + 40); /* one round longer, since the sweeps were at different places */
     assert_int_equal(keys_of(into), 0);
     tamis_states_free(into);
     tamis_states_free(from);
@@ -431,7 +432,7 @@ static void tables_of_any_stage_are_merged(void **state) {
     }
 }
 
-/* One key has another value, or there is no room at the last stage. */
+/* A merge fails if a key has different values, or if the last stage has no room. */
 static void a_merge_is_done_or_not(void **state) {
     uint64_t            n, m;
     tamis_states *const into = make_at(*state, (moment){ 0, 300 }, 0, &n);

@@ -1,8 +1,9 @@
-/* test_grow_work.c - what one call does for a step, keys that all belong together, and memory.
+/* test_grow_work.c - how much one call does for a step, keys that all belong to one bucket, and
+ * memory.
  *
  * A call moves one group of buckets at most. An add is refused below grow_to only if a table of the
- * last stage has no room for its key, either. What a step takes is the larger of the two tables
- * with the memory of the system, and both with a user's allocator.
+ * last stage has no room for its key, either. A step takes the memory of the larger of the two
+ * tables if memory comes from the system, and of both with a user's allocator.
  *
  * usage: test_grow_work [KEYS]      how many are added where resident memory is measured
  */
@@ -23,7 +24,7 @@ static uint64_t bytes_before(const tamis_set *set, const tamis_table *table, uin
     return sum;
 }
 
-/* At most one group is moved by a call, and the new one has no more than 64 KiB. */
+/* A call moves at most one group of buckets, and its new place has at most 64 KiB. */
 static void a_call_moves_one_group(void **state) {
     tamis_set *const set = growing_make(*state, 1);
     uint64_t const   group = set->kind->growing->group;
@@ -45,7 +46,7 @@ static void a_call_moves_one_group(void **state) {
     tamis_free(set);
 }
 
-/* Removals and lookups of strangers do their part, too: with removals alone a step ends. */
+/* Removals move buckets, too, also of absent keys: a step ends after removals alone. */
 static void removals_pay_for_a_step(void **state) {
     tamis_set *const set = growing_make(*state, 2);
     uint64_t const   n = growing_bring(set, 0, 2, 100);
@@ -62,7 +63,8 @@ static void removals_pay_for_a_step(void **state) {
 
 /* ------------------------------------------------------------------ keys of a few buckets */
 
-/* Add hashes below a limit until both refuse; the growing set must take what the largest takes. */
+/* Add hashes below a limit until both sets refuse. The growing set must accept what the largest
+ * accepts. */
 static void flood(const growing_case *tried, uint64_t below, uint64_t others) {
     tamis_set *const set = growing_make(tried, 3), *const largest = growing_make(tried, 3);
     dice     chance = { below };
@@ -105,11 +107,11 @@ static void keys_of_one_bucket_at_any_moment(void **state) {
 
 /* ------------------------------------------------------------------ steps that find no room */
 
-/* What is carried is the honest kind's affair; when it is refused is the test's. */
+/* The real kind carries the buckets; the test decides when that is refused. */
 static const tamis_kind *honest;
 static uint64_t          carried, least_buckets;
 
-/* Now and then a bucket is carried and refused: its last key was not counted any more. */
+/* Now and then a bucket is carried and then refused, as if there was no room for its last key. */
 static tamis_status carry_or_refuse(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     uint64_t const     keys = to->keys;
     tamis_status const status = honest->growing->carry(from, bucket, to);
@@ -118,7 +120,7 @@ static tamis_status carry_or_refuse(const tamis_table *from, uint64_t bucket, ta
     return TAMIS_ERR_FULL;
 }
 
-/* Only a table of so many buckets has room. */
+/* Refuse unless the new table has at least this many buckets. */
 static tamis_status carry_far(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     if (to->geometry[0] < least_buckets) return TAMIS_ERR_FULL;
     return honest->growing->carry(from, bucket, to);
@@ -176,7 +178,7 @@ static void more_than_one_doubling_at_once(void **state) {
 
 /* ------------------------------------------------------------------ memory */
 
-/* What else the process needs, and pieces that are given back as a whole. */
+/* For everything else in the process, and because memory is given back in large pieces. */
 #define OTHER_BYTES (UINT64_C(6) << 20)
 
 static uint64_t many = 8000000;
@@ -187,7 +189,7 @@ static uint64_t larger_body(const tamis_set *set) {
 
 static void expect_one_table(const tamis_set *set, uint64_t before) {
     uint64_t const larger = larger_body(set), most = larger + larger / 20 + OTHER_BYTES;
-    uint64_t const now = resident_bytes(); /* 0 if it cannot be told */
+    uint64_t const now = resident_bytes(); /* 0: the system does not tell */
     if (now > before + most)
         fail_msg("%llu keys: %llu bytes in memory, a table has %llu",
                  (unsigned long long)growing_keys(set), (unsigned long long)(now - before),
@@ -208,7 +210,7 @@ static void expect_one_piece(tamis_set *set, uint64_t id) {
     assert_true(pieces <= 1);
 }
 
-/* The wider the tables, the sooner they are large enough to tell. */
+/* Tables with many bits per key are large enough to measure with fewer keys. */
 static void resident_memory_is_one_table(void **state) {
     const growing_case *const tried = *state;
     tamis_spec                spec = growing_spec(tried, NULL);

@@ -1,4 +1,4 @@
-/* test_saboteurs_grow.c - steps of growing with one thing broken: a law must see it. */
+/* test_saboteurs_grow.c - growing with one function broken: a law must notice it. */
 #include "sabotage.h"
 
 static tamis_status forgets_a_bucket(const tamis_table *from, uint64_t bucket, tamis_table *to) {

@@ -1,7 +1,7 @@
-/* set_laws.c - what every kind promises, whatever it is.
+/* set_laws.c - what every kind promises.
  *
- * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some laws
- * concern only kinds that refuse adds, or that remove; for other kinds they have nothing to check.
+ * Each law makes its own sets with fixed seeds, and returns NULL or a reason. Some laws concern
+ * only kinds that refuse adds, or that remove; for other kinds they have nothing to check.
  */
 #include "buffer.h"
 #include "churn.h"
@@ -33,7 +33,8 @@ static bool sum_print(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* The same prints and copies. Where a step is may depend on whether keys came singly. */
+/* Both have the same prints and copies. How far a step is may depend on whether keys were added one
+ * by one. */
 static bool same_contents(const tamis_set *a, const tamis_set *b) {
     uint64_t of_a = 0, of_b = 0;
     if (a->growth == NULL) return same_table(a, b);
@@ -52,7 +53,7 @@ static bool is_zero_body(const tamis_set *set) {
     return true;
 }
 
-/* For laws on the bytes of one table: a set that grows is at its last stage from the begin on. */
+/* For laws about the bytes of one table: a set that grows begins at its last stage. */
 static tamis_set *make_largest(const subject *variant, uint64_t seed) {
     tamis_set *const set = subject_make(variant, seed);
     bool const       grows = set != NULL && set->growth != NULL;
@@ -61,7 +62,7 @@ static tamis_set *make_largest(const subject *variant, uint64_t seed) {
     return NULL;
 }
 
-/* Add the ids first..first+n-1; how many went in before the first refusal. */
+/* Add the ids first..first+n-1. Returns how many were added before the first refusal. */
 static size_t add_range(tamis_set *set, uint64_t first, size_t n) {
     size_t added = 0;
     while (added < n && tamis_add_id(set, first + added) == TAMIS_OK) added++;
@@ -149,8 +150,8 @@ static const char *refused_adds_change_nothing(const subject *variant) {
     return why;
 }
 
-/* Remove strangers: keys that were never added. Those that match are added again; those that are
- * refused change nothing. All are tried, since a kind may refuse in several places of its code. */
+/* Remove keys that were never added. Those that match are added again; those that are refused
+ * change nothing. All are tried, since a kind may refuse in several places of its code. */
 static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     size_t const added = add_range(set, 0, (size_t)set->capacity);
     uint64_t     refused = 0;
@@ -171,7 +172,8 @@ static const char *refuse_removes(tamis_set *set, tamis_set *before) {
     }
     MUST(set->table.refused_removes == refused, "%llu refusals are counted as %llu",
          (unsigned long long)refused, (unsigned long long)set->table.refused_removes);
-    /* where more is stored than a print, a stranger put back may not be what it took away */
+    /* if a kind stores more than a print, adding the key again may not restore what its removal
+     * took */
     bool const is_print = !set->kind->keeps_more_than_prints || refused == 2000;
     return is_print ? has_range(set, 0, added) : NULL;
 }
@@ -394,7 +396,7 @@ static const char *same_bytes_on_every_isa(const subject *variant) {
     const char *why = NULL;
     if (variant->instead == NULL && variant->isa != NULL &&
         strcmp(variant->isa, tamis_isa_name(0)) != 0)
-        return NULL; /* the first one is held against all others */
+        return NULL; /* the first one is compared with all others */
     for (size_t i = 0; tamis_isa_name(i) != NULL && why == NULL; i++) {
         subject other = *variant;
         other.isa = tamis_isa_name(i);
@@ -465,7 +467,7 @@ static const char *merges_hold_both(const subject *variant) {
     return why;
 }
 
-/* Copies of the same keys in both, as far as there is room for them. */
+/* Merge copies of the same keys, as far as there is room for them. */
 static const char *merge_copies(tamis_set *a, tamis_set *b) {
     uint64_t truth[2] = { 0, 0 };
     for (unsigned i = 0; i < 2; i++) {
@@ -495,7 +497,7 @@ static const char *merged_counts_are_sums(const subject *variant) {
     return why;
 }
 
-/* Kinds that subtract: by counters, or by prints if they store no more of a key. */
+/* Can the kind subtract: by counters, or by prints if it stores nothing else about a key? */
 static bool can_subtract(const tamis_set *set) {
     unsigned const needed = TAMIS_CAN_MERGE | TAMIS_CAN_REMOVE;
     bool const     is_by_print = set->kind->each != NULL && !set->kind->keeps_more_than_prints;
@@ -516,8 +518,8 @@ static const char *answer_alike(const tamis_set *a, const tamis_set *b, uint64_t
     return NULL;
 }
 
-/* What was merged is taken out again. If nothing has stuck by that, all is as before: to the byte
- * where it does not matter in which order things came. */
+/* Subtract what was merged. If nothing has stuck, all is as before: byte for byte in kinds whose
+ * bytes do not depend on the order of adds. */
 static const char *take_out_merged(tamis_set *a, const tamis_set *b, const tamis_set *before) {
     bool const   is_canonical = a->kind->subtract != NULL || strcmp(a->kind->name, "line") == 0;
     size_t const half = (size_t)(a->capacity + 1) / 2;
@@ -536,7 +538,8 @@ static const char *take_out_merged(tamis_set *a, const tamis_set *b, const tamis
     return answer_alike(a, before, 3 * a->capacity + 100);
 }
 
-/* Subtracting a set with n strangers is refused, mostly, and then nothing has changed. */
+/* Subtracting a set with n keys that were never added is mostly refused, and then nothing has
+ * changed. */
 static const char *take_out_strangers(tamis_set *a, const tamis_set *b, const tamis_set *before,
                                       size_t n) {
     tamis_status const status = tamis_subtract(a, b);
@@ -621,7 +624,7 @@ static const char *convert_to_less(tamis_set *set, tamis_set *less) {
     return NULL;
 }
 
-/* In this geometry, too? */
+/* Can the kind convert this geometry, too? */
 static bool can_convert(const tamis_set *set) {
     uint64_t geometry[TAMIS_MAX_FIELDS];
     return set->kind->converts_to != NULL &&
@@ -702,7 +705,7 @@ static const char *saved_opened_mapped_alike(const subject *variant) {
 
 /* ------------------------------------------------------------------ memory that runs out */
 
-/* One pass through everything that allocates. TAMIS_OK, or what the first failure said. */
+/* Call everything that allocates once. TAMIS_OK, or the status of the first failure. */
 static tamis_status allocate_everything(const subject *variant, tamis_allocator *allocator,
                                         buffer *file) {
     tamis_set         *set = NULL, *copy = NULL, *less = NULL, *back = NULL;
@@ -753,7 +756,8 @@ static const char *every_allocation_may_fail(const subject *variant) {
 
 /* ------------------------------------------------------------------ honesty */
 
-/* Fill to capacity and ask n strangers: hits within 4 sigma of what the set says of itself. */
+/* Fill to capacity and look up n absent keys: the hits are within 4 sigma of the rate that the set
+ * states. */
 static const char *rate_of(tamis_set *set, uint64_t n, double *ret_current) {
     uint64_t const first = UINT64_C(1) << 40;
     (void)add_range(set, 0, (size_t)set->capacity);
@@ -800,9 +804,9 @@ static const char *error_rate_is_as_predicted(const subject *variant) {
     return NULL;
 }
 
-/* Of keys that were added once, how many count more? No more than strangers are taken for present:
- * the others hit what belongs to the key as they hit what belongs to a stranger. Keys that err do
- * so in pairs, so the sigma is larger than that of independent ones. */
+/* How many keys that were added once have a higher count? No more than the share of absent keys
+ * that are found: other keys hit the entries of a present key as often as those of an absent one.
+ * Wrong counts come in pairs, so sigma is larger than that of independent keys. */
 static const char *count_all(tamis_set *set) {
     size_t const n = add_range(set, 0, (size_t)set->capacity);
     tamis_info   info;
@@ -815,7 +819,8 @@ static const char *count_all(tamis_set *set) {
     }
     MUST(tamis_inspect(set, &info) == TAMIS_OK, "inspect failed");
     double const most = (double)n * info.current_fpr, sigma = sqrt(2 * most) + 1;
-    if (info.facts.saturated != 0) return NULL; /* a key is hit by what it has made stick itself */
+    if (info.facts.saturated != 0)
+        return NULL; /* a key meets entries that it has saturated itself */
     MUST(high <= most + 4 * sigma, "%.0f of %zu counts are too high, at most %.1f +- %.1f expected",
          high, n, most, sigma);
     return NULL;
@@ -851,7 +856,8 @@ static const char *keys_and_bytes_are_counted_exactly(const subject *variant) {
     return NULL;
 }
 
-/* 60 adds of three keys: what the table has already, or cannot count any more, changes no byte. */
+/* 60 adds of three keys: an add of a key that is present, or can be counted no further, changes no
+ * byte. */
 static const char *counted_as_changed(tamis_set *set, uint8_t *before) {
     for (uint64_t i = 0; i < 60; i++) {
         uint64_t const keys = set->table.keys;
@@ -877,8 +883,8 @@ static const char *adds_that_change_nothing_are_not_counted(const subject *varia
 
 /* ------------------------------------------------------------------ growing */
 
-/* A set that is in a step, or just after one, has all n keys, counts them, and takes no more
- * strangers for present than it may. */
+/* A set that is in a step, or just after one, has all n keys, counts them, and has no more false
+ * positives than allowed. */
 static const char *check_moment(const subject *variant, const tamis_set *set, size_t n) {
     uint64_t const strangers = 2000, first = UINT64_C(1) << 41;
     const char    *why = has_range(set, 0, n);

@@ -1,13 +1,14 @@
-/* soak.h - a program that lets every subject live for as long as asked, days if need be.
+/* soak.h - a program that tests every subject for as long as asked, days if need be.
  *
  * usage: PROGRAM [--ops N] [--seed N] [--kind NAME] [--journal FILE]
  *
  * Each subject gets N operations, in lives of at most SOAK_LIFE of them. Every life has a table and
  * a seed of its own. All subjects live their first life, then their second, and so on, so that a
- * soak that is stopped has given the same to each. With a journal, a line is appended for each life
- * that is over. Started again with the same journal, the program goes on behind the last line, and
- * the sums are those of all lives. With --ops 0 it prints the sums of a journal and does nothing.
- * The exit status is 1 if a law was broken, with the seed that repeats it.
+ * soak that is stopped early has tested all subjects equally long. With a journal, a line is
+ * appended for each life that is over. Started again with the same journal, the program goes on
+ * after the last line, and the sums are those of all lives. With --ops 0 it prints the sums of a
+ * journal and does nothing. The exit status is 1 if a law was broken, with the seed that repeats
+ * it.
  */
 #ifndef TAMIS_TESTS_SOAK_H
 #define TAMIS_TESTS_SOAK_H
@@ -23,7 +24,7 @@ enum soak_figure {
     SOAK_SATURATED,  /* entries that stick in the end, after floods */
     SOAK_STRANGERS,  /* lookups of absent keys, */
     SOAK_HITS,       /* how many of them said yes, */
-    SOAK_FORESEEN,   /* and how many the tables themselves foretold */
+    SOAK_FORESEEN,   /* and how many the tables themselves predicted */
     SOAK_ABSENT,     /* removals of absent keys, */
     SOAK_TAKEN,      /* how many of them found a match, */
     SOAK_TAKEN_MOST, /* the most to be expected, */

@@ -125,8 +125,8 @@ static void tell(const char *title, const soak_tally *sum) {
     (void)fflush(stdout);
 }
 
-/* Sums over all lives against what was foretold: 4.75 sigma, one in a million by chance, and 1% for
- * the formulas. NULL, or what is wrong. */
+/* Sums over all lives compared with the predictions: 4.75 sigma, one in a million by chance, and 1%
+ * for the formulas. NULL, or what is wrong. */
 static const char *judge(const soak_tally *sum) {
     const double *const f = sum->figures;
     double const        most = f[SOAK_FORESEEN] * 1.01 + 4.75 * sqrt(f[SOAK_FORESEEN]) + 5;
@@ -186,7 +186,7 @@ static size_t begin(const soak *program, const soak_options *options, const subj
     return n_soaked;
 }
 
-/* What became of each, and of all. Returns how many are broken. */
+/* Print the results of each subject, and the sums. Returns how many broke a law. */
 static int tell_all(soaked *one, size_t n) {
     soak_tally total = { { 0 } };
     int        n_broken = 0;

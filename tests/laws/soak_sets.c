@@ -1,8 +1,8 @@
 /* soak_sets.c - the first law of sets for as long as asked: no false negative, ever.
  *
  * Every kind, on every instruction set, beside an exact multiset; options: see soak.h. In the end
- * of each life strangers are looked up, and from a copy absent keys are removed: both must err no
- * more often than the set says of itself.
+ * of each life strangers are looked up, and from a copy absent keys are removed: both must be wrong
+ * no more often than the set states.
  */
 #include "churn.h"
 #include "soak.h"
@@ -30,8 +30,9 @@ static void ask_strangers(const tamis_set *set, uint64_t n, soak_tally *tally) {
     tally->figures[SOAK_FORESEEN] += (double)n * current_fpr(set);
 }
 
-/* The most keys that one removal of an absent key can lose. It takes one entry of a fingerprint, or
- * one from each of the counters that its hashes point to, each of which may be another key's last.
+/* How many keys can be lost, at most, by one removal of an absent key. It removes one entry of a
+ * fingerprint, or decreases each counter of its hashes by one; each of these may be the last one of
+ * another key.
  */
 static double most_lost_by_one(const tamis_set *set) {
     tamis_info info;

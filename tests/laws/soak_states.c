@@ -7,7 +7,7 @@
 #include "life.h"
 #include "soak.h"
 
-/* Through a file, and on. */
+/* Write the table to a file, and continue with the one that is read back. */
 static const char *reopen(life *l) {
     buffer             file = { NULL, 0 };
     tamis_states      *back = NULL;

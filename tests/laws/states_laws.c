@@ -11,7 +11,7 @@ static bool is_same_table(const tamis_table *x, const tamis_table *y) {
            memcmp(x->body, y->body, (size_t)x->body_bytes) == 0;
 }
 
-/* A table, and a copy of it to compare with later. In a step of growing there are two. */
+/* Are the tables equal, byte for byte? In a step of growing each has two. */
 static bool is_same(const tamis_states *a, const tamis_states *b) {
     const tamis_table *of_a[2], *of_b[2];
     unsigned const     n = grow_tables(&a->set, of_a);
@@ -28,7 +28,8 @@ static bool sum_print(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Tables that grow may be at other moments of a step: the same keys, and as many of each value. */
+/* Tables that grow may be at different moments of a step. Do they have the same keys, and equally
+ * many of each value? */
 static bool is_alike(const tamis_states *a, const tamis_states *b) {
     uint64_t of_a[17] = { 0 }, of_b[17] = { 0 };
     if (a->set.growth == NULL || a->set.table.values > 16) return is_same(a, b);
@@ -49,7 +50,7 @@ static bool is_all_zero(const tamis_set *set) {
     return true;
 }
 
-/* A life that has gone on for a while. */
+/* A table after some operations. */
 static const char *life_grown(life *l, const subject *variant, uint64_t seed) {
     MUST(life_begin(l, variant, 2 * variant->capacity, seed), "no table");
     return life_run(l, variant->operations / 2 + variant->capacity, 0.9);
@@ -57,7 +58,7 @@ static const char *life_grown(life *l, const subject *variant, uint64_t seed) {
 
 /* ------------------------------------------------------------------ histories */
 
-/* Keys come, change, age and go; every answer is one that the account allows. */
+/* Keys are put, moved, aged and dropped; every answer is one that the exact account allows. */
 static const char *answers_are_those_of_an_exact_table(const subject *variant) {
     life        l;
     const char *why = life_grown(&l, variant, 1);
@@ -105,7 +106,7 @@ static const char *rates_are_those_of_the_plan(const subject *variant) {
 
 /* ------------------------------------------------------------------ refusals */
 
-/* Ask for what cannot be done to a key that is there with `value`, or is not. */
+/* Call an operation that must fail for a key that has `value`, or is absent. */
 static tamis_status ask_in_vain(tamis_states *states, uint64_t key, bool is_there, uint32_t value,
                                 uint64_t values, unsigned turn) {
     uint32_t const other = (uint32_t)((value + 1) % values);
@@ -238,7 +239,8 @@ static tamis_status step_alone(tamis_states *states, uint64_t key, plan_of_steps
                                    : tamis_states_move_id(states, key, *ret_value, next);
 }
 
-/* Set is put or move, by what get says; half of the keys are set by that, half by set itself. */
+/* Set means put or move, depending on get. Half of the keys are set in this way, and half by set
+ * itself. */
 static tamis_status set_alone(tamis_states *states, uint64_t key, uint32_t to) {
     uint32_t value = 0;
     if (key % 2 == 0) return tamis_states_set_id(states, key, to);
@@ -330,7 +332,7 @@ static const char *silent_keys_expire_and_others_stay(const subject *variant) {
     return NULL;
 }
 
-/* Each value has the time that it was given, and no more than a pass on top. */
+/* Each value lasts for its own timeout, and at most one pass longer. */
 static const char *every_value_has_its_own_timeout(const subject *variant) {
     static const uint64_t times[4] = { 10, 33, 70, 41 };
     tamis_states_spec     spec = TAMIS_STATES_SPEC_INIT;
@@ -366,7 +368,7 @@ static const char *every_value_has_its_own_timeout(const subject *variant) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Written, read and opened again, it is the same, and goes on the same. */
+/* A table that is written and read or opened again is the same, and continues in the same way. */
 static const char *files_keep_everything(const subject *variant) {
     life               l;
     tamis_states      *read = NULL, *mapped = NULL;
@@ -443,7 +445,7 @@ static const char *check_merged(const subject *variant, const tamis_states *stat
     return NULL;
 }
 
-/* Two tables become one that knows what both knew. */
+/* Two tables become one that has the keys of both. */
 static const char *merged_tables_know_the_keys_of_both(const subject *variant) {
     tamis_states *a = NULL, *b = NULL;
     const char   *why = NULL;
@@ -474,7 +476,7 @@ static const char *try_conflict(const subject *variant, tamis_states **ret_a, ta
     return NULL;
 }
 
-/* A key with two values is refused, and then nothing has happened; or it is not known. */
+/* If a key has two values, the merge is refused and changes nothing, or the key is unknown. */
 static const char *merging_is_all_or_nothing(const subject *variant) {
     tamis_states *a = NULL, *b = NULL, *before = NULL;
     if (variant->is_shared) return NULL; /* cells that differ are unknown: see merging_joins */
@@ -496,8 +498,8 @@ static const char *tick_all(tamis_states *states, uint64_t ticks) {
     return NULL;
 }
 
-/* The hand of one table is somewhere; keys come to the other one, a few in each part of a timeout.
- * Those that were taken are marked with 1 + when. */
+/* The sweep of one table is at some place. Keys are put into the other one, a few in each part of a
+ * timeout. Those that were taken are marked with 1 + when. */
 static const char *two_hands(const subject *variant, uint64_t seed, tamis_states **ret_a,
                              tamis_states **ret_b, uint64_t *when, uint64_t n) {
     tamis_states_spec like = TAMIS_STATES_SPEC_INIT;
@@ -593,7 +595,7 @@ static const char *instruction_sets_change_no_bit(const subject *variant) {
     return NULL;
 }
 
-/* The counts of tally are those of the keys. */
+/* The counts of tally agree with the keys. */
 static const char *tallies_add_up(const subject *variant) {
     life     l;
     uint64_t counts[32], sum = 0, right = 0;

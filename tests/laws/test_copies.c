@@ -34,17 +34,18 @@ static tamis_set *make(const char *kind, const wish *wanted) {
 
 /* ------------------------------------------------------------------ room */
 
-/* What was refused before: every key twice, and with counts five times. With a high fpr, where many
- * keys share a fingerprint; and with so many copies that no kind has entries for them. */
+/* Cases that were refused in earlier versions: every key twice, and with counts five times. With a
+ * high fpr, where many keys share a fingerprint; and with so many copies that no kind has entries
+ * for them. */
 static const wish wishes[] = {
     { 300000, 2, 0, .01, REMOVED }, { 33000, 5, 0, .01, REMOVED }, { 33000, 0, 0, .01, COUNTED },
     { 20000, 2, 0, .3, REMOVED },   { 5000, 40, 0, .1, REMOVED },  { 700, 300, 1000, .01, COUNTED },
     { 60, 3, 0, .01, REMOVED },
 };
 
-/* Every key has all its copies, and one is flooded; nothing is refused. Then every copy can be
- * removed but those of the flood, and nothing else is left. Twice, since what sticks would take the
- * room of other keys. */
+/* Every key has all its copies, and one is flooded; nothing is refused. Then all copies except
+ * those of the flooded key can be removed, and nothing else is left. This is done twice, since
+ * entries that stick would take the room of other keys. */
 static void live_once(tamis_set *set, uint64_t copies, uint64_t n) {
     uint64_t const flood = UINT64_MAX;
     for (uint64_t i = 0; i < copies * n; i++) {
@@ -118,8 +119,8 @@ static bool is_refused(const crowd *many, uint64_t seed_low, double *ret_stated)
     return is_full;
 }
 
-/* The stated probability is that of tables with all copies. Where room is short, it is large enough
- * to be measured. */
+/* The stated probability is that of tables in which all keys have all copies. In tables with little
+ * room it is large enough to be measured. */
 static void overflow_with_copies_is_as_likely_as_stated_or_less(void **state) {
     (void)state;
     unsigned const rounds = 400;
@@ -288,7 +289,7 @@ static void copies_in_one_call_make_the_same_bytes(void **state) {
     add_both_ways("rank", &(wish){ 1000, 0, 0, .01, COUNTED }, "counter_bits=3,aligned=1");
 }
 
-/* What cannot be counted is refused, and not promised. */
+/* A spec that asks to count further than possible is refused. */
 static void counts_beyond_24_bits_are_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {
@@ -306,8 +307,8 @@ static void counts_beyond_24_bits_are_refused(void **state) {
 /* ------------------------------------------------------------------ the present */
 
 /* In `rank`, a quarter of all fingerprints are in use, many by several keys, whose copies have
- * entries of their own. (`line` has remainders of 8 bits at least.) The present rate is that of
- * strangers, and not higher; and the estimate of how many keys there are is near. */
+ * entries of their own. (`line` has remainders of 8 bits at least.) The present rate is the share
+ * of absent keys that are found, and not higher; the estimated number of keys is near the truth. */
 static void the_present_rate_counts_fingerprints_once(void **state) {
     (void)state;
     static const unsigned abilities[] = { 0, REMOVED, COUNTED };

@@ -70,7 +70,7 @@ static void counts_are_exact_in_a_full_set_as_far_as_asked_for(void **state) {
     }
 }
 
-/* What a kind cannot count to is refused, and the reason says how far it can. */
+/* If a kind cannot count that far, it is refused, and the reason says how far it can. */
 static void counts_beyond_the_kind_are_refused_with_its_limit(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {

@@ -1,4 +1,4 @@
-/* test_refresh.c - tamis_refresh: longer fingerprints again, all or nothing. */
+/* test_refresh.c - tamis_refresh: fingerprints become longer again, all or none. */
 #include "subject.h"
 
 #define KEYS 3000
@@ -18,7 +18,7 @@ static tamis_set *lived(const subject *variant) {
     return set;
 }
 
-/* As good as new, complete, and every key can be removed. */
+/* The set is as good as a new one, has all keys, and every key can be removed. */
 static void expect_refreshed(tamis_set *set, const tamis_set *fuller) {
     double const before = inspect(set).current_fpr;
     assert_int_equal(tamis_refresh(set, fuller), TAMIS_OK);

@@ -1,6 +1,6 @@
-/* test_saboteurs.c - a checker that never fires proves nothing.
+/* test_saboteurs.c - the laws notice broken kinds: a check that never fails proves nothing.
  *
- * Kinds with one function broken: the law that guards it must see that. Tables with one invariant
+ * Each kind here has one function broken, and a law must notice it. Tables with one invariant
  * broken are in tests/kinds/.
  */
 #include "sabotage.h"
@@ -37,7 +37,7 @@ static tamis_status touches_when_refusing(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Counts a stuck counter down: the classic bug. */
+/* Decreases a stuck counter: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->remove(table, hash);
     uint64_t const     place = fastrange(remix(hash, 0), table->geometry[0]);
@@ -81,7 +81,7 @@ static bool never_valid(const tamis_table *table, const char **reterr_why) {
     return false;
 }
 
-/* Other counts than the honest kind of the other instruction sets. */
+/* Its counts differ from those of the correct kind on other instruction sets. */
 static tamis_status differs_by_isa(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->add(table, hash);
     table->keys += 2;

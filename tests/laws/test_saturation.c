@@ -1,6 +1,7 @@
-/* test_saturation.c - the stated probability that a counter sticks, against many sets that live.
+/* test_saturation.c - the stated probability that a counter sticks, compared with many sets that
+ * are filled and churned.
  *
- * A set is filled to its capacity, then its oldest key makes room for a new one until its lifetime
+ * A set is filled to its capacity, then its oldest key is replaced by a new one, until its lifetime
  * is over. The share of sets in which anything stuck is compared with the prediction: to four sigma
  * below, and above by no more than a tenth, since the prediction counts a counter that falls and
  * rises again twice, and may be that much too large. That of minimal increase is a mean-field law,

@@ -1,6 +1,6 @@
-/* test_states_crowded.c - kinds whose cells keys share, filled to capacity all their life: the
- * rates are those of the plan, no key that is there is lost or wrong, and the number of keys is
- * what info says.
+/* test_states_crowded.c - kinds in which keys share cells, in tables that are always filled to
+ * capacity: the rates are those of the plan, no present key is lost or has a wrong value, and the
+ * number of keys is what info says.
  *
  * Callers keep to the rules: put what is new, move and drop what is there. They name the value that
  * a key has (`from`), or do not. New ids come for ever; a key that is refused is replaced at once.
@@ -39,7 +39,7 @@ static const subject subjects[] = {
     { "state_bloom", NULL, 4000, 8, 100, 0.05, 0.1, true },
 };
 
-/* A table, and what its callers know of it. */
+/* A table, and what its callers know about it. */
 typedef struct crowd {
     const subject *about;
     tamis_states  *states;
@@ -60,7 +60,8 @@ static uint64_t expected(const crowd *c, uint64_t i) {
     return c->about->is_named ? c->value[i] : TAMIS_ANY_VALUE;
 }
 
-/* A new key comes. One that seems to be there with another value is refused, and another comes. */
+/* Put a new key. One that appears to be present with another value is refused, and another one is
+ * tried. */
 static void come(crowd *c, uint64_t i) {
     tamis_status status = TAMIS_ERR_CONFLICT;
     while (status == TAMIS_ERR_CONFLICT) {
@@ -122,7 +123,8 @@ static void ask(const crowd *c, answers *sum) {
 
 /* ------------------------------------------------------------------ the judge */
 
-/* At most what is stated, four sigma and a hundredth on top: keys share cells. */
+/* At most the stated rate plus four sigma and one hundredth, since keys share cells and are not
+ * independent. */
 static void expect_rate(const char *rate, double seen, double asked, double stated) {
     double const most = 1.01 * stated * asked + 4 * sqrt(stated * asked) + 1;
     if (seen > most) fail_msg("%s: %.5f, stated %.5f", rate, seen / asked, stated);

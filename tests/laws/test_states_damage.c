@@ -79,8 +79,8 @@ static void validate_names_values_and_timers(void **state) {
     tamis_states_free(states);
 }
 
-/* Whatever its values and timers are, ageing counts only those that there are: `aged` ends at a
- * page without access. */
+/* Whatever the values and timers in the body are, ageing counts only valid values: the array `aged`
+ * ends at a page without access. */
 static void damaged_values_age_inside_the_array(void **state) {
     const job *const    kind = *state;
     tamis_states *const states = make(kind->kind);
@@ -108,7 +108,7 @@ static void damaged_values_age_inside_the_array(void **state) {
     tamis_states_free(states);
 }
 
-/* Random bytes: all that can be done to such a table stays inside it. */
+/* Random bytes: every operation on such a table stays inside it. */
 static void any_bytes_are_survived(void **state) {
     const job *const    kind = *state;
     dice                random = dice_start();

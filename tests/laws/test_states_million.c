@@ -3,9 +3,9 @@
  *
  * usage: test_states_million [KEYS]
  *
- * Written as a user would: the public interface alone, and arrays with the truth. Nothing that went
- * wrong is left out: a key that was refused when it came, because it was taken for another one,
- * counts as wrong for as long as it would be there.
+ * Written as a user would: the public interface alone, and arrays with the truth. All errors are
+ * counted: a key that was refused because it was taken for another one counts as wrong for as long
+ * as it would have been in the table.
  */
 
 #include "make.h"
@@ -121,7 +121,7 @@ static void judge(const truth *account, double fpr) {
 
 /* ------------------------------------------------------------------ the test */
 
-/* No time passes: keys are taken to be touched often enough. */
+/* No time passes: it is assumed that keys are touched often enough. */
 static void churn(double fpr, uint64_t timeout) {
     truth account = begin(fpr, timeout);
     for (uint64_t k = 0; k < TURNOVERS * n_keys; k++) {

@@ -1,12 +1,13 @@
-/* test_states_silent.c - keys that all end in silence, in the kinds that store fingerprints: how
- * many of them a table has room for.
+/* test_states_silent.c - keys that are not dropped but time out, in the kinds that store
+ * fingerprints: how many of them a table has room for.
  *
- * A silent key stays for a timeout T and until the hand of the sweep comes by. With `most` passes
- * in a timeout that is at most T + T / most (two timeouts with 2 timer bits). A bucket that will be
- * swept next has the keys of all that time, one that was just swept only those of T. So buckets are
- * less even than in a table whose keys go at random, and the keys at one time are no measure of
- * how full the fullest buckets are. The keys that came within the longest stay are: for these the
- * capacity must be planned (docs/states.md), and then no put is refused.
+ * A key that is no longer touched stays for a timeout T, and until the sweep visits it. With `most`
+ * passes in a timeout that is at most T + T / most (two timeouts with 2 timer bits). A bucket that
+ * will be swept next has the keys of all that time, one that was just swept only those of T. So
+ * loads are less even than in a table from which random keys are removed, and the number of keys at
+ * one time does not tell how full the fullest buckets are. The number of keys that came within the
+ * longest stay does: for these the capacity must be planned (docs/states.md), and then no put is
+ * refused.
  */
 #include "make.h"
 
@@ -66,11 +67,12 @@ static void capacity_for_the_longest_stay_is_enough(void **state) {
                       (double)seen.most_keys / CAPACITY);
         assert_int_equal(seen.refused, 0);
         assert_true(seen.most_keys <= CAPACITY && seen.puts > 200000);
-        assert_true((double)seen.most_keys > 0.7 * CAPACITY); /* and it is not wasted */
+        assert_true((double)seen.most_keys > 0.7 * CAPACITY); /* and most of the room is used */
     }
 }
 
-/* Why it takes that: with as many keys at one time as the capacity, nearly, puts are refused. */
+/* Why this is needed: if the keys at one time are nearly as many as the capacity, puts are
+ * refused. */
 static void capacity_for_the_keys_at_one_time_is_not(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(kinds); i++) {

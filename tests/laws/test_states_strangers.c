@@ -1,5 +1,5 @@
-/* test_states_strangers.c - callers that break the rules: moves and drops of keys that are not
- * there, and keys that never end. What that costs, and that it ages away.
+/* test_states_strangers.c - callers that break the rules: they move and drop absent keys, or never
+ * drop keys. What that costs, and that the damage ages away.
  *
  * The figures of docs/states.md, "Callers that break the rules", are what this prints.
  */
@@ -121,7 +121,7 @@ static void judge_damage(const subject *variant, const answers *found) {
     if (strcmp(variant->kind, "state_bloom") == 0) assert_true(hurt <= 0.002 * KEYS);
 }
 
-/* All was silent for two timeouts: a table as good as new. */
+/* Nothing was touched for two timeouts: the table is as good as new. */
 static void judge_recovery(const subject *variant, const faithful *all) {
     answers const     found = ask(all);
     double const      unknown = 10 * FPR * KEYS;

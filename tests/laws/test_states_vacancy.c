@@ -1,9 +1,9 @@
-/* test_states_vacancy.c - large tables with few keys: the sweep skips what is empty, and nothing
- * else changes.
+/* test_states_vacancy.c - large tables with few keys: the sweep skips empty units, and nothing else
+ * changes.
  *
- * Two tables live the same life. In one of them the bits of vacancy (core/vacancy.h) are forgotten
- * before every tick, so its sweep visits all units. The bodies, the counts of keys that timed out
- * and the place of the hand must be equal at any time.
+ * Two tables get the same operations. In one of them the bits of core/vacancy.h are reset before
+ * every tick, so its sweep visits all units. The bodies, the counts of keys that timed out and the
+ * place of the hand must be equal at any time.
  */
 #include "dice.h"
 #include "handle.h"
@@ -53,7 +53,7 @@ static void assert_same_life(const tamis_states *a, const tamis_states *b) {
     assert_memory_equal(one->body, other->body, (size_t)one->body_bytes);
 }
 
-/* All of the backlog, so that a call's limit of visits makes no difference. */
+/* Do all work that is due, so that the limit of one call makes no difference. */
 static void pass(tamis_states *states, uint64_t ticks, bool is_forgetful, uint64_t *aged) {
     uint64_t backlog;
     do {
@@ -93,8 +93,8 @@ static void skipping_empty_units_changes_nothing(void **state) {
     live_twice("rank");
 }
 
-/* What replaces a body makes the bits forget. A key that is merged, copied or read from a file
- * times out. */
+/* Operations that replace a body reset the bits. A key that is merged, copied or read from a file
+ * times out, too. */
 static void keys_that_come_in_other_ways_time_out(void **state) {
     (void)state;
     tamis_states *const into = make_large("line"), *const from = make_large("line");

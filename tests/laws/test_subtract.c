@@ -3,7 +3,7 @@
 
 #define KEYS 300
 
-/* Every kind that subtracts, with counts, and errors so rare that none is met. */
+/* Every kind that can subtract, with counts, and with so low a rate that no error occurs. */
 static const subject kinds[] = {
     { .kind = "counting", .fpr = 1e-9 },
     { .kind = "counting", .geometry = "counters=12800,hashes=9,counter_bits=4,blocked=1" },
@@ -22,7 +22,7 @@ static tamis_set *make(const subject *like, uint64_t seed) {
     return make_set(&variant, seed);
 }
 
-/* Key i is there i % 4 times, of which i % 3 are taken out, or all if they are fewer. */
+/* Key i has i % 4 copies. Of these i % 3 are subtracted, or all if there are fewer. */
 static void copies_are_subtracted(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT(kinds); k++) {
@@ -71,7 +71,8 @@ static void one_copy_too_many_is_refused_and_changes_nothing(void **state) {
     }
 }
 
-/* What is saturated stays; alone in the set to be taken out, it is refused. */
+/* Saturated keys stay. If a key is saturated only in the set that is subtracted, that is
+ * refused. */
 static void saturated_keys_stay_when_subtracted(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT(kinds); k++) {
@@ -110,7 +111,7 @@ static void sets_that_are_not_alike_are_refused(void **state) {
     }
 }
 
-/* Nothing to remove with, or more than a print to remove by. */
+/* Kinds that cannot remove, or that store more than a print. */
 static void kinds_that_cannot_subtract_are_refused(void **state) {
     (void)state;
     static const subject others[] = {
@@ -129,7 +130,7 @@ static void kinds_that_cannot_subtract_are_refused(void **state) {
     }
 }
 
-/* A set that is mapped can be taken out, and nothing taken out of it. */
+/* A mapped set can be subtracted from another, but nothing can be subtracted from it. */
 static void mapped_sets_are_only_read(void **state) {
     (void)state;
     char               path[64];

@@ -41,7 +41,7 @@ static buffer file_of(const tamis_set *set) {
     return file;
 }
 
-/* The same part with the same contents: same bytes, and it refuses the keys of others. */
+/* The set is the same part with the same bytes, and refuses keys of other parts. */
 static void expect_part(tamis_set *set, const buffer *file, uint64_t n) {
     buffer const again = file_of(set);
     tamis_facts  facts;
@@ -57,7 +57,8 @@ static void expect_part(tamis_set *set, const buffer *file, uint64_t n) {
     free(again.bytes);
 }
 
-/* Copies, files read and mapped: the part, byte by byte. In a step of growing, too. */
+/* Copies, and files that are read and mapped, are the same part byte by byte; also in a step of
+ * growing. */
 static void check_life(tamis_set *set, uint64_t n) {
     char               path[] = "/tmp/tamis-part-XXXXXX";
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;

@@ -1,7 +1,7 @@
 /* test_parts.c - parts of a set: which keys they own, and what they do with others.
  *
- * The oracle is a whole set with the same geometry that gets what is left of each hash: bit by bit,
- * a part must be that set.
+ * The oracle is a whole set with the same geometry that gets the remaining bits of each hash: a
+ * part must be equal to that set, bit by bit.
  */
 #include "buffer.h"
 #include "expect.h"
@@ -103,7 +103,8 @@ static void a_part_is_a_set_of_the_rest_of_hashes(void **state) {
     free_parts(&made);
 }
 
-/* Six sigma above the rate that the parts predict, of strangers that all go to their part. */
+/* At most six sigma above the rate that the parts predict, for absent keys that are looked up in
+ * their own part. */
 static void parts_keep_the_rate(void **state) {
     parts    made = make_parts(*state, 4);
     uint64_t found = 0;
@@ -155,7 +156,7 @@ static void a_key_of_another_part_changes_nothing(void **state) {
     free_parts(&made);
 }
 
-/* Batches with keys of all parts mean the same as their keys one by one. */
+/* Batches with keys of all parts have the same results as single calls. */
 static void batches_say_the_same(void **state) {
     parts            made = make_parts(*state, 6);
     tamis_set *const set = made.part[2];
@@ -216,7 +217,7 @@ static void impossible_parts_are_refused(void **state) {
     expect_no_set(&spec, TAMIS_ERR_CANNOT);
 }
 
-/* One part of one is a whole set, but for its name. */
+/* Part 0 of 1 is a whole set, except that it is called a part. */
 static void one_part_of_one_owns_all(void **state) {
     tamis_seed const seed = make_seed(7);
     tamis_spec       spec = part_spec(*state, &seed, 0);
@@ -257,7 +258,7 @@ static void like_makes_the_same_part_or_another(void **state) {
     free_parts(&made);
 }
 
-/* Threads that share a part: the same refusals, in sets that grow, too. */
+/* Threads that share a part get the same refusals, also in sets that grow. */
 static void shared_parts_refuse_others(void **state) {
     (void)state;
     tamis_seed const seed = make_seed(9);

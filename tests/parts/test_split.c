@@ -1,7 +1,6 @@
 /* test_split.c - splitting and joining are exact: no answer changes, and `line` keeps its bytes.
  *
- * The oracle of a split is a history: each half must hold what a part holds that got the keys of
- * its half one by one.
+ * Each half must be equal to a part to which the keys of that half were added one by one.
  */
 #include "../grow/growing.h"
 #include "part.h"
@@ -108,7 +107,7 @@ static void a_set_is_split_and_joined_exactly(void **state) {
     tamis_free(set);
 }
 
-/* At every stage of a set that grows. In a step, it is split as of the stage it goes to. */
+/* At every stage of a set that grows. A set in a step is split as if it were at the next stage. */
 static void a_growing_set_is_split_and_joined_exactly(void **state) {
     tamis_set *const set = growing_make(*state, 2);
     uint64_t         next = 0;
@@ -130,7 +129,8 @@ static void a_growing_set_is_split_and_joined_exactly(void **state) {
     tamis_free(set);
 }
 
-/* Each half is the part that got its keys one by one; and it goes on as one, until it is full. */
+/* Each half is equal to a part to which its keys were added one by one, and stays equal when more
+ * keys are added, until it is full. */
 static void a_half_is_the_part_of_its_keys(void **state) {
     tamis_set *const whole = make_even(*state, 3, 2);
     tamis_set       *halves[2];

@@ -1,4 +1,5 @@
-/* crowd.c - many threads on one growing set, for as long as asked: no key that stays is missed.
+/* crowd.c - many threads use one growing set for as long as asked: no key that stays is ever
+ * missed.
  *
  *     crowd [--threads N] [--from N] [--to N] [--lookups N] [--kind NAME] [--file FILE]
  *     crowd --check FILE N       is the file whole, with the first N of the keys that stay?

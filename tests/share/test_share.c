@@ -60,7 +60,7 @@ static uint64_t most_keys(const variant *one) {
     return one->grow_to != 0 ? one->grow_to : one->capacity;
 }
 
-/* A set that grows has the same bytes as another at the same stage only. */
+/* Sets that grow have the same bytes only at the same stage. */
 static void bring_to_one_stage(tamis_set *a, tamis_set *b, const variant *one) {
     if (one->grow_to == 0) return;
     assert_int_equal(tamis_resize(a, one->grow_to, NULL), tamis_resize(b, one->grow_to, NULL));
@@ -72,7 +72,7 @@ static buffer bytes_of(const tamis_set *set) {
     return to;
 }
 
-/* The cells of `rank` are where they came to be; what it sends is in order. */
+/* The order of cells in `rank` depends on the history, but a stream of it is sorted. */
 static buffer contents_of(const tamis_set *set) {
     buffer to = { 0 };
     assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &to), TAMIS_OK);
@@ -178,7 +178,7 @@ static void *read_keys(void *context) {
     return NULL;
 }
 
-/* Save, copy and look at the set as a whole: every stable key is in what comes out. */
+/* Save, copy and inspect the set: every stable key is in the result. */
 static void *save_sets(void *context) {
     crew *const my = context;
     while (!__atomic_load_n(my->is_over, __ATOMIC_RELAXED)) {
@@ -253,7 +253,7 @@ static void *merge_often(void *context) {
     return NULL;
 }
 
-/* Both hold both sets: whoever comes second waits, and does not for ever. */
+/* Two threads merge the sets in opposite directions. The second one waits, but not for ever. */
 static void merging_both_ways_ends(void **state) {
     (void)state;
     tamis_set *const a = make_variant(&variants[0], true), *const b =
@@ -283,7 +283,8 @@ static bool add_while_writing(void *context, const void *bytes, size_t n) {
     return tamis_add_id(writer->set, 1) == TAMIS_OK && buffer_write(&writer->file, bytes, n);
 }
 
-/* What is written is a copy, so others go on while it is: even the writer itself. */
+/* A copy of the set is written, so the set can be changed meanwhile, even by the writer callback
+ * itself. */
 static void a_set_can_be_changed_while_it_is_written(void **state) {
     (void)state;
     busy_writer writer = { make_variant(&variants[0], true), { NULL, 0 } };

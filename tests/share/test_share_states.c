@@ -1,5 +1,5 @@
 /* test_share_states.c - states that many threads share: one thread sees an ordinary table, and many
- * threads lose no state; timers go by while they work. */
+ * threads lose no state; time passes while they work. */
 #include "buffer.h"
 #include "dice.h"
 #include "share.h"
@@ -102,7 +102,8 @@ static void assert_same_tally(const tamis_states *a, const tamis_states *b) {
     assert_memory_equal(of_a, of_b, sizeof of_a);
 }
 
-/* Timers of two tables agree while their sizes do: growing ones step at other moments. */
+/* Timers of two tables are equal while their sizes are: growing tables begin their steps at
+ * different moments. */
 static void one_thread_sees_an_ordinary_table(void **state) {
     (void)state;
     for (size_t v = 0; v < COUNT(variants); v++) {
@@ -208,7 +209,8 @@ static void run_crews(const variant *one, tamis_states *states) {
     }
 }
 
-/* Half of the timeout passes while threads work, and nothing goes; then all of it, and all goes. */
+/* Half of the timeout passes while threads work, and no key leaves; then the whole timeout passes,
+ * and all keys leave. */
 static void time_goes_by(tamis_states *states, uint64_t timeout) {
     tamis_states_facts facts;
     uint64_t           backlog = 1;

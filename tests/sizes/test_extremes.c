@@ -1,9 +1,10 @@
-/* test_extremes.c - geometries that nobody would choose: every kind refuses them, or can have them.
+/* test_extremes.c - geometries that nobody would choose: every kind refuses them, or works with
+ * them.
  *
  * usage: test_extremes [TIMES]      so many times 200 wishes and 4,000 geometries for each kind
  *
- * Sizes are computed from numbers that strangers write into files and that users write into specs.
- * Nothing may overflow, divide by zero or search for ever.
+ * Sizes are computed from numbers in files, which may come from an attacker, and in specs. Nothing
+ * may overflow, divide by zero or search for ever.
  */
 #include "make.h"
 
@@ -48,7 +49,7 @@ static uint64_t any_extreme(dice *chance) {
 
 /* ------------------------------------------------------------------ sizes of geometries */
 
-/* One that the kind chooses for some keys: the others are changed from it. */
+/* A geometry that the kind chooses for some keys. The others are made by changing it. */
 static bool usual_geometry(const tamis_kind *kind, uint64_t *ret_geometry) {
     tamis_plan        plan;
     size_t            n;

@@ -1,4 +1,5 @@
-/* test_large.c - real tables of more than 4 GiB: made, filled at both ends, saved, mapped, asked.
+/* test_large.c - real tables of more than 4 GiB are made, filled at both ends, saved, mapped and
+ * asked.
  *
  * usage: test_large [FOLDER]     where there is room for a file of 5 GiB; needs as much memory
  */

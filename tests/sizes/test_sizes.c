@@ -1,4 +1,5 @@
-/* test_sizes.c - capacities where arithmetic breaks: 0, 1, 2, around powers of two, up to 2^40.
+/* test_sizes.c - capacities at which arithmetic easily goes wrong: 0, 1, 2, around powers of two,
+ * up to 2^40.
  *
  * usage: test_sizes [STEP]     so many powers of two further each time; 1: all of them
  */
@@ -18,7 +19,7 @@ static tamis_spec spec_of(const char *kind, uint64_t capacity) {
     return spec;
 }
 
-/* A plan that is possible has the size that it says, within what the format can address. */
+/* If a plan is possible, the table has the size that it states, and the format can address it. */
 static void plan_one(const char *kind, uint64_t capacity) {
     tamis_spec const   spec = spec_of(kind, capacity);
     tamis_plan         plan;
@@ -74,7 +75,7 @@ static void every_small_set_holds_its_capacity(void **state) {
     }
 }
 
-/* Keys of any length, none of which is read beyond its end. */
+/* Keys of any length; none is read beyond its end. */
 static void every_length_of_a_key_is_one(void **state) {
     tamis_spec const    spec = spec_of(*state, 3000);
     tamis_set *const    set = make_set_from(&spec);

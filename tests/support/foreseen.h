@@ -1,5 +1,5 @@
-/* foreseen.h - a table of states in cells that keys share, beside the oracle of its kind: every
- * answer, and every byte.
+/* foreseen.h - a table of states in cells that keys share, and the oracle of its kind: every answer
+ * and every byte are compared.
  *
  * The test of a kind writes the oracle: what `struct oracle` is, and all functions that are named
  * oracle_. Callers in these histories break all rules: they put keys again, and move and drop keys
@@ -27,11 +27,11 @@ tamis_status oracle_move(oracle *o, uint64_t hash, uint64_t from, uint64_t to);
 tamis_status oracle_touch(oracle *o, uint64_t hash);
 tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from);
 
-/* The hand passes a unit. */
+/* The sweep visits a unit. */
 void oracle_pass(oracle *o, uint64_t unit);
 void oracle_merge(oracle *into, const oracle *from);
 
-/* A kind, and geometries so small that everything happens in them. */
+/* A kind, and geometries that are so small that everything happens in them. */
 typedef struct tested_states {
     const char *kind;
     const uint64_t (*geometries)[SHARED_FIELDS];
@@ -52,7 +52,7 @@ typedef struct history {
     uint64_t             seen[5]; /* operations, by status */
 } history;
 
-/* With that geometry, which need not be one of those of `of`. */
+/* A table with that geometry, which need not be one of those of `target`. */
 history history_make(const tested_states *target, const uint64_t *g, const char *isa,
                      uint64_t seed);
 void    history_free(history *h);

@@ -124,7 +124,7 @@ uint64_t life_key(const life *l, uint64_t i) {
     return i * 3 + 1;
 }
 
-/* A key that was silent for longer than its timeout: it may or may not be there. */
+/* A key that was not touched for longer than its timeout: it may or may not be there. */
 static bool is_doubtful(const life *l, const person *p) {
     return p->is_there && l->variant->timeout != 0 && l->now - p->heard > l->variant->timeout;
 }

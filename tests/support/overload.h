@@ -4,14 +4,14 @@
 
 #include "subject.h"
 
-/* An empty set and a key that is added a million times, before all others and after: no key is
- * refused or lost, and if the set can remove, only the flooded key is saturated. Frees the
+/* Into an empty set, one key is added a million times, before all other keys and after them: no key
+ * is refused or lost, and if the set can remove, only the flooded key is saturated. Frees the
  * set. */
 void check_flood(tamis_set *set);
 
-/* An empty set that is filled to half as much again as its capacity: only then it refuses, without
- * a byte changed, and at least so often. All that it took is there; removed again, every byte is
- * 0. Frees the set. */
+/* An empty set is filled to 1.5 times its capacity. It refuses keys only beyond the capacity, at
+ * least so often, and a refusal changes no byte. All keys that it took are found, and after they
+ * are removed every byte is 0. Frees the set. */
 void check_exhaustion(tamis_set *set, uint64_t least_refused);
 
 #endif

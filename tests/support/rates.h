@@ -1,7 +1,7 @@
 /* rates.h - tables that are compared with exact ones, and measured rates with stated ones.
  *
- * Keys of one table share its cells, so rates of tables are compared, with the standard error that
- * their scatter gives.
+ * Keys of one table share its cells and are not independent. So the rates of whole tables are
+ * compared, with the standard error of these rates.
  */
 #ifndef TAMIS_TESTS_RATES_H
 #define TAMIS_TESTS_RATES_H
@@ -95,7 +95,7 @@ static inline tamis_status life_move(life *lived, uint64_t i) {
     return status;
 }
 
-/* Of n keys, one goes and one comes. */
+/* Replace one of the n keys by a new one. */
 static inline void life_replace(life *lived) {
     uint64_t const     i = dice_below(&lived->chance, lived->n);
     tamis_status const status = tamis_states_drop_id(lived->states, lived->id[i], lived->value[i]);
@@ -103,7 +103,7 @@ static inline void life_replace(life *lived) {
     life_put_at(lived, i, life_any_value(lived));
 }
 
-/* Does the key have its value? No other, and it is never absent. */
+/* Is the key unknown? Otherwise it must have its own value; it must never be absent. */
 static inline bool life_is_unknown(const life *lived, uint64_t i) {
     uint32_t           value = 0;
     tamis_status const status = tamis_states_get_id(lived->states, lived->id[i], &value);
@@ -119,7 +119,7 @@ static inline double life_unknown(const life *lived) {
     return (double)unknown / (double)lived->n;
 }
 
-/* How often a key that is not there has a value. */
+/* The share of absent keys that have a value. */
 static inline double life_answered(const life *lived) {
     uint64_t answered = 0;
     for (uint64_t i = 0; i < QUERIES; i++) {
@@ -131,8 +131,8 @@ static inline double life_answered(const life *lived) {
 
 /* ------------------------------------------------------------------ the law */
 
-/* Any operation that a well-behaved caller does, and what is known then. Drops say which value the
- * key has, or also that any will do. */
+/* A random operation of a well-behaved caller, and the check of its answer. Drops name the value of
+ * the key, or say that any value is meant. */
 static inline void law_step(life *lived, uint64_t most, bool is_named) {
     uint64_t const operation = dice_below(&lived->chance, 8);
     if (lived->n == 0 || (operation < 3 && lived->n < most)) {
@@ -154,8 +154,7 @@ static inline void law_step(life *lived, uint64_t most, bool is_named) {
     }
 }
 
-/* A key that is there never has a wrong value. Named: the kind never refuses a caller who says
- * which value the key has. */
+/* A present key never has a wrong value. If the caller names the value, the kind never refuses. */
 static inline void check_law(const char *kind, const uint64_t *g, uint64_t operations,
                              uint64_t seed, bool is_named) {
     life *const lived = life_make(kind, g, 1000, 1000000, seed);
@@ -168,7 +167,8 @@ static inline void check_law(const char *kind, const uint64_t *g, uint64_t opera
 
 /* ------------------------------------------------------------------ churn */
 
-/* n keys, that all have been replaced this many times less one; with each that comes, some move. */
+/* n keys that were all replaced this many times less one. With each new key, some others are
+ * moved. */
 typedef struct churn {
     const uint64_t *g;
     uint64_t        n, turnovers, moves;

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Pages that are in memory, in bytes. 0: it is not known; or a sanitizer is at work, whose own
- * memory would be counted, too. */
+/* Pages that are in memory, in bytes. 0: it is not known, or the program runs with a sanitizer,
+ * whose own memory would be counted, too. */
 static inline uint64_t resident_bytes(void) {
     unsigned long long all = 0, here = 0;
 #ifndef __SANITIZE_ADDRESS__

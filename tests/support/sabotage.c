@@ -9,7 +9,7 @@
 
 const tamis_kind *honest;
 
-/* A chunk goes one by one, by the broken one. */
+/* Chunks are processed key by key, with the broken function. */
 static tamis_kind sabotage(const tamis_kind *broken) {
     tamis_kind kind = *honest;
     kind.form = NULL; /* faster functions of the honest one would be called instead */

@@ -1,6 +1,7 @@
-/* sabotage.h - what the tests of checkers share: a checker that never fires proves nothing.
+/* sabotage.h - what the tests of the laws share.
  *
- * Kinds with one function broken: the law that guards it must see that. (Tables: broken.h.)
+ * A check that never fails proves nothing. So kinds with one function broken are tested: a law must
+ * notice it. (Tables: broken.h.)
  */
 #ifndef TAMIS_TESTS_SABOTAGE_H
 #define TAMIS_TESTS_SABOTAGE_H
@@ -9,7 +10,7 @@
 
 /* ------------------------------------------------------------------ broken kinds */
 
-/* The honest kind behind the saboteurs. */
+/* The correct kind that the saboteurs are copies of. */
 extern const tamis_kind *honest;
 
 typedef struct saboteur {
@@ -27,12 +28,12 @@ typedef struct saboteur {
         }                                        \
     }
 
-/* Run these tests, and for each saboteur one more: its law holds for the subject, and no longer
- * does with what it broke. */
+/* Run these tests, and for each saboteur one more: its law holds for the subject, and fails with
+ * the broken function. */
 int sabotage_run(const subject *variant, const saboteur *saboteurs, size_t n_saboteurs,
                  const struct CMUnitTest *tests, size_t n_tests);
 
-/* Functions that can stand in the place of those of any kind that removes, counts and merges. */
+/* Broken functions for any kind that removes, counts and merges. */
 bool         forgets_single_copies(const tamis_table *table, uint64_t hash);
 tamis_status removes_without_looking(tamis_table *table, uint64_t hash);
 uint64_t     counts_too_few(const tamis_table *table, uint64_t hash);

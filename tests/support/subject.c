@@ -9,7 +9,7 @@ static const struct {
     double   fpr;
 } sizes[] = { { 1, 0.5 }, { 300, 1e-6 }, { 2000, 0.01 }, { 20000, 0.001 } };
 
-/* And some in geometries that bring them to their limits early. */
+/* Some kinds are also tried in geometries that reach their limits early. */
 static const struct {
     const char *kind;
     uint64_t    capacity;
@@ -247,13 +247,13 @@ static bool is_possible(const subject *variant) {
     return status != TAMIS_ERR_CANNOT;
 }
 
-/* Does it depend on the geometry what the kind can do? Then it is tried with and without. */
+/* Do the abilities of the kind depend on the geometry? Then it is tried with and without them. */
 static bool can_be_less(const char *kind) {
     const tamis_kind *found = NULL;
     return tamis_kind_find(kind, NULL, &found) == TAMIS_OK && found->lacks != NULL;
 }
 
-/* Histories are longer: they have to come to the steps. */
+/* Histories are longer, so that they reach the steps of growing. */
 static subject growing_subject(const subject *base, size_t i) {
     subject        variant = *base;
     uint64_t const times = strcmp(base->kind, "rank") == 0 ? 4 : 1;

@@ -1,4 +1,4 @@
-/* touches.h - the cache lines that the operations of a kind touch: stated against counted.
+/* touches.h - the cache lines that the operations of a kind touch, stated and counted.
  *
  * A test includes this, then the kind's source: so the kind is compiled into the test, portably and
  * with every read of a body reported (TAMIS_TOUCH in core/le.h). Its tables are then filled to
@@ -94,7 +94,7 @@ static inline double touches_of_adds(const tamis_kind *kind, tamis_table *table,
     return total / TOUCHES_LAST;
 }
 
-/* What is removed makes room for others, until it looks as it will look in the end. */
+/* Replace keys until the table is as it is after a long time. */
 static inline void touches_churn(const tamis_kind *kind, tamis_table *table, uint64_t *key) {
     dice random = { 99 };
     for (uint64_t i = 0; i < 8 * TOUCHES_CAPACITY; i++) {

@@ -158,7 +158,7 @@ static void bloom_best_k_is_the_best_of_all_k(void **state) {
 
 #define LIMIT 0x1p53 /* as many places as are searched */
 
-/* One place fewer does not do; and none at all means that the limit itself does not. */
+/* One place fewer does not meet the rate. 0 means that even LIMIT places do not. */
 static void check_places(double fpr, unsigned k, double n) {
     uint64_t const places = tamis_bloom_places(fpr, k, n);
     if (places == 0) {
@@ -224,7 +224,8 @@ static void bloom_smallest_is_the_smallest_of_all(void **state) {
     }
 }
 
-/* With 64 bits of hash there are rates that no size reaches: said, and nothing written. */
+/* With hashes of 64 bits some rates cannot be reached by any size. The function says so, and writes
+ * nothing. */
 static void bloom_smallest_says_what_is_not_to_be_had(void **state) {
     (void)state;
     uint64_t places = 77;

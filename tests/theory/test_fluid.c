@@ -1,4 +1,5 @@
-/* test_fluid.c - theory/fluid.h against the papers, its own equations, and d-left tables that live.
+/* test_fluid.c - theory/fluid.h compared with the papers, with its own equations, and with d-left
+ * tables that are filled and churned.
  *
  * The papers' numbers are those of PAPERS.md: 000 is Bonomi et al. (ESA 2006), 002 the state
  * machines of SIGCOMM 2006, 003 dynamic bit reassignment (Allerton 2006).
@@ -258,7 +259,8 @@ static void sample_add(sample *s, const balls *b) {
     }
 }
 
-/* Where so many were seen that their sigma is one. A finite table is within 1 / B of the limit. */
+/* Only where enough buckets were seen for a reliable sigma. A finite table is within 1 / B of the
+ * limit. */
 static void check_sample(const sample *s, const fluid *law, unsigned buckets) {
     unsigned checked = 0;
     for (unsigned i = 0; i < law->tables; i++) {
@@ -386,8 +388,8 @@ static double count_refused(const life *lived, uint64_t steps, double *ret_burst
     return (double)refused;
 }
 
-/* What is stated is not below what happens, beyond four sigma and half as much again; and not above
- * a hundred times. */
+/* The stated chance is not lower than the measured one, except for four sigma and a factor of 1.5;
+ * and it is not more than a hundred times higher. */
 static void finite_tables_are_full_as_often_as_stated(void **state) {
     (void)state;
     for (unsigned i = 0; i < LIVES; i++) {
@@ -409,7 +411,8 @@ static void finite_tables_are_full_as_often_as_stated(void **state) {
     }
 }
 
-/* Large tables have the limit where it is not a chance at all; small ones never less. */
+/* Large tables agree with the limit as long as tails are shares of buckets; small tables are never
+ * below it. */
 static void finite_tables_are_full_no_less_often_than_the_limit(void **state) {
     (void)state;
     for (unsigned tables = 2; tables <= FLUID_MAX_TABLES; tables++) {

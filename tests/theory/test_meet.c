@@ -1,5 +1,5 @@
-/* test_meet.c - places that meet: against all ways to choose them, one by one, and against products
- * that are worked out in full. */
+/* test_meet.c - places of a key that are the same, compared with all ways to choose places, one by
+ * one, and with products that are computed in full. */
 #include "unit.h"
 
 #include "core/increments.h"
@@ -113,7 +113,7 @@ static double rate_of_product(unsigned m, unsigned k, double sorts[][MEET_MAX_K 
     return (double)(product[k] * scale);
 }
 
-/* On both sides of where the whole product is worked out. */
+/* Just below and above the size up to which the whole product is computed. */
 static void meet_rate_of_large_tables_is_that_of_the_product(void **state) {
     (void)state;
     static const unsigned sizes[] = { 60, 64, 65, 400, 4096, 4097, 9000, 30000 };
@@ -136,7 +136,7 @@ static void meet_rate_of_large_tables_is_that_of_the_product(void **state) {
     }
 }
 
-/* Entries that hold anybody, and entries that hold nobody. */
+/* Entries that pass every key, and entries that pass none. */
 static void meet_rate_of_all_and_of_none(void **state) {
     (void)state;
     double all[MEET_MAX_K + 1], none[MEET_MAX_K + 1] = { 0 };

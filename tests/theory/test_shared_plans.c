@@ -1,5 +1,5 @@
-/* test_shared_plans.c - the plans of the kinds whose cells keys share: what they state is what was
- * asked for, no smaller table would do, and what cannot be is refused.
+/* test_shared_plans.c - the plans of kinds in which keys share cells: they meet the need, no
+ * smaller table would meet it, and impossible needs are refused.
  */
 #include "cells_oracle.h"
 #include "kinds/state_bloom/size.h"
@@ -44,7 +44,7 @@ static void geometry_of(const tamis_plan *plan, uint64_t *ret_g) {
     for (unsigned i = 0; i < SHARED_FIELDS; i++) ret_g[i] = plan->fields[i].value;
 }
 
-/* Would a table of at most so many bits do, with this k and these counters? */
+/* Would a table of at most this many bits meet the need, with this k and these counters? */
 static bool would_do(const planned_kind *row, const tamis_states_spec *spec, uint64_t lifetime,
                      uint64_t *g, double bits) {
     shared_forecast told;
@@ -56,7 +56,7 @@ static bool would_do(const planned_kind *row, const tamis_states_spec *spec, uin
     return told.fpr <= spec->fpr && told.unknown <= unknown;
 }
 
-/* A plan is what was asked for; no table that is a cache line smaller is. */
+/* A plan meets the need, and no table that is a cache line smaller does. */
 static void expect_plan(const planned_kind *row, const tamis_states_spec *spec) {
     tamis_plan const plan = plan_of(spec);
     uint64_t         g[SHARED_FIELDS], other[SHARED_FIELDS];

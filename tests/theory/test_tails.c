@@ -1,7 +1,7 @@
 /* test_tails.c - theory/tails.h against sums of exact terms.
  *
  * The oracle multiplies a term out factor by factor in long double, whose exponent reaches down to
- * 1e-4932, and adds the terms up one by one: no logarithm, no cleverness. Values for large numbers,
+ * 1e-4932, and adds the terms up one by one: no logarithms, no shortcuts. Values for large numbers,
  * where it would take too long, were computed with 40 digits.
  */
 #include "unit.h"
@@ -18,40 +18,41 @@ typedef struct law {
     long double n, p; /* n < 0: Poisson with mean p */
 } law;
 
-static long double law_mean(const law *fluid_law) {
-    return fluid_law->n < 0 ? fluid_law->p : fluid_law->n * fluid_law->p;
+static long double law_mean(const law *distribution) {
+    return distribution->n < 0 ? distribution->p : distribution->n * distribution->p;
 }
 
 /* P[X = k], factor by factor. */
-static long double law_term(const law *fluid_law, unsigned k) {
-    if (fluid_law->n >= 0 && k > fluid_law->n) return 0;
-    long double term =
-        fluid_law->n < 0 ? expl(-fluid_law->p) : expl((fluid_law->n - k) * log1pl(-fluid_law->p));
+static long double law_term(const law *distribution, unsigned k) {
+    if (distribution->n >= 0 && k > distribution->n) return 0;
+    long double term = distribution->n < 0 ? expl(-distribution->p)
+                                           : expl((distribution->n - k) * log1pl(-distribution->p));
     for (unsigned i = 0; i < k; i++) {
-        term *=
-            fluid_law->n < 0 ? fluid_law->p / (i + 1) : (fluid_law->n - i) / (i + 1) * fluid_law->p;
+        term *= distribution->n < 0 ? distribution->p / (i + 1)
+                                    : (distribution->n - i) / (i + 1) * distribution->p;
     }
     return term;
 }
 
-/* P[X >= k]: from where nothing comes any more, back to k, so that small terms are added first. */
-static long double law_tail(const law *fluid_law, unsigned k) {
+/* P[X >= k], added from the far end of the tail back to k, so that small terms are added first. */
+static long double law_tail(const law *distribution, unsigned k) {
     unsigned top = k;
-    while (top < law_mean(fluid_law) || law_term(fluid_law, top) > law_term(fluid_law, k) * 1e-22L)
+    while (top < law_mean(distribution) ||
+           law_term(distribution, top) > law_term(distribution, k) * 1e-22L)
         top++;
     long double sum = 0;
-    for (unsigned i = top + 1; i-- > k;) sum += law_term(fluid_law, i);
+    for (unsigned i = top + 1; i-- > k;) sum += law_term(distribution, i);
     return sum;
 }
 
-static double term_of(const law *fluid_law, unsigned k) {
-    if (fluid_law->n < 0) return exp(tamis_poisson_log((double)fluid_law->p, k));
-    return exp(tamis_binomial_log((double)fluid_law->n, (double)fluid_law->p, k));
+static double term_of(const law *distribution, unsigned k) {
+    if (distribution->n < 0) return exp(tamis_poisson_log((double)distribution->p, k));
+    return exp(tamis_binomial_log((double)distribution->n, (double)distribution->p, k));
 }
 
-static double tail_of(const law *fluid_law, unsigned k) {
-    if (fluid_law->n < 0) return tamis_poisson_tail((double)fluid_law->p, k);
-    return tamis_binomial_tail((double)fluid_law->n, (double)fluid_law->p, k);
+static double tail_of(const law *distribution, unsigned k) {
+    if (distribution->n < 0) return tamis_poisson_tail((double)distribution->p, k);
+    return tamis_binomial_tail((double)distribution->n, (double)distribution->p, k);
 }
 
 /* Doubles, so that the oracle and the library start from the same p. */
@@ -61,20 +62,20 @@ static const double binomial_p[] = { 1e-9, 1e-3, 0.1, 0.3, 0.5, 0.9, 0.999, 1 - 
 
 /* ------------------------------------------------------------------ against the oracle */
 
-static void check_law(const law *fluid_law, unsigned last) {
+static void check_law(const law *distribution, unsigned last) {
     for (unsigned k = 0; k <= last; k++) {
-        long double const term = law_term(fluid_law, k);
+        long double const term = law_term(distribution, k);
         if (term < SMALLEST) continue;
-        assert_near(term_of(fluid_law, k), term, DIGITS);
-        assert_near(tail_of(fluid_law, k), law_tail(fluid_law, k), DIGITS);
+        assert_near(term_of(distribution, k), term, DIGITS);
+        assert_near(tail_of(distribution, k), law_tail(distribution, k), DIGITS);
     }
 }
 
 static void poisson_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const fluid_law = { -1, poisson_means[i] };
-        check_law(&fluid_law, 500);
+        law const distribution = { -1, poisson_means[i] };
+        check_law(&distribution, 500);
     }
 }
 
@@ -82,8 +83,8 @@ static void binomial_terms_and_tails_hold_twelve_digits_down_to_1e_300(void **st
     (void)state;
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const fluid_law = { binomial_n[i], binomial_p[j] };
-            check_law(&fluid_law, (unsigned)binomial_n[i]);
+            law const distribution = { binomial_n[i], binomial_p[j] };
+            check_law(&distribution, (unsigned)binomial_n[i]);
         }
     }
 }
@@ -95,8 +96,8 @@ static void binomial_tails_hold_their_digits_when_n_is_huge(void **state) {
     static const double means[] = { 0.01, 0.6931, 6, 56 };
     for (size_t i = 0; i < COUNT(sizes); i++) {
         for (size_t j = 0; j < COUNT(means); j++) {
-            law const fluid_law = { sizes[i], means[j] / sizes[i] };
-            check_law(&fluid_law, 400);
+            law const distribution = { sizes[i], means[j] / sizes[i] };
+            check_law(&distribution, 400);
         }
     }
 }
@@ -127,8 +128,8 @@ static void binomial_tails_of_a_counter_are_the_known_ones(void **state) {
     assert_near(tamis_binomial_tail(n, p, 64), 2.1865085954360750364e-101, DIGITS);
 }
 
-/* Where the mean itself is huge it is only known to one part in 2^53, and so is the tail to about
- * that, times the mean's distance from k. */
+/* A huge mean is known only to one part in 2^53. So the tail is known to about that, times the
+ * distance of k from the mean. */
 static void tails_of_huge_means_hold_nine_digits(void **state) {
     (void)state;
     assert_near(tamis_binomial_tail(1e6, 0.5, 500000), 0.50039894218066587504, DIGITS);
@@ -153,10 +154,10 @@ static void binomial_of_a_fair_coin_is_symmetric(void **state) {
 }
 
 /* Above the mean the term is no small part of the tail, so that the digits survive subtracting. */
-static void check_steps(const law *fluid_law, unsigned last) {
-    for (unsigned k = (unsigned)law_mean(fluid_law) + 1; k <= last; k++) {
-        double const step = tail_of(fluid_law, k) - tail_of(fluid_law, k + 1),
-                     term = term_of(fluid_law, k);
+static void check_steps(const law *distribution, unsigned last) {
+    for (unsigned k = (unsigned)law_mean(distribution) + 1; k <= last; k++) {
+        double const step = tail_of(distribution, k) - tail_of(distribution, k + 1),
+                     term = term_of(distribution, k);
         if (term < 1e-290) break;
         assert_near(step, term, DIGITS);
     }
@@ -165,13 +166,13 @@ static void check_steps(const law *fluid_law, unsigned last) {
 static void tails_differ_by_the_term_between_them(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const fluid_law = { -1, poisson_means[i] };
-        check_steps(&fluid_law, 500);
+        law const distribution = { -1, poisson_means[i] };
+        check_steps(&distribution, 500);
     }
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const fluid_law = { binomial_n[i], binomial_p[j] };
-            check_steps(&fluid_law, (unsigned)binomial_n[i]);
+            law const distribution = { binomial_n[i], binomial_p[j] };
+            check_steps(&distribution, (unsigned)binomial_n[i]);
         }
     }
 }
@@ -179,16 +180,16 @@ static void tails_differ_by_the_term_between_them(void **state) {
 static void terms_sum_up_to_one(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(poisson_means); i++) {
-        law const fluid_law = { -1, poisson_means[i] };
+        law const distribution = { -1, poisson_means[i] };
         double    sum = 0;
-        for (unsigned k = 0; k <= 700; k++) sum += term_of(&fluid_law, k);
+        for (unsigned k = 0; k <= 700; k++) sum += term_of(&distribution, k);
         assert_near(sum, 1, DIGITS);
     }
     for (size_t i = 0; i < COUNT(binomial_n); i++) {
         for (size_t j = 0; j < COUNT(binomial_p); j++) {
-            law const fluid_law = { binomial_n[i], binomial_p[j] };
+            law const distribution = { binomial_n[i], binomial_p[j] };
             double    sum = 0;
-            for (unsigned k = 0; k <= binomial_n[i]; k++) sum += term_of(&fluid_law, k);
+            for (unsigned k = 0; k <= binomial_n[i]; k++) sum += term_of(&distribution, k);
             assert_near(sum, 1, DIGITS);
         }
     }

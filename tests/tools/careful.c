@@ -1,5 +1,5 @@
 /* careful.c - a contestant that is never wrong and has every call: a table of keys with linear
- * probing. If one of its loops passed on a wrong key, an add or a removal would be refused. */
+ * probing. If a loop of the bench passed a wrong key, an add or a removal would be refused. */
 #include "outside.h"
 
 #include <stdlib.h>

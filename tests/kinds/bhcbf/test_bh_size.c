@@ -56,7 +56,7 @@ typedef struct row {
     double   fpr, stuck; /* to as many digits as are stated */
 } row;
 
-/* Published numbers, as recomputed; the last digit may be one off. */
+/* Published numbers, computed again; the last digit may differ by one. */
 static const row rows[] = {
     { { 2560, 5, 4, 8, D, 3, 0, 0 }, .01527, 0 },
     { { 2560, 5, 4, 8, D, 3, 1, 0 }, .00976, 0 },
@@ -85,7 +85,8 @@ static void bh_numbers_are_those_of_the_paper(void **state) {
     }
 }
 
-/* The centred counter beside counters that never stick. The paper's simulation has .00469. */
+/* The rate with centred counters, compared with counters that never stick. The paper's simulation
+ * has .00469. */
 static void bh_centred_loses_little(void **state) {
     (void)state;
     uint64_t const wide[] = { 3072, 5, 4, 12, D, 3, 1, 1 };
@@ -137,8 +138,8 @@ static void bh_detection_is_that_of_figure_4(void **state) {
     }
 }
 
-/* Of the 48 sequences with the best k for each, {1, 4, 13, 15} and its mirror tie for the lowest
- * rate; with k = 6 all are better than theorem 1. */
+/* Of the 48 sequences, each with its best k, {1, 4, 13, 15} and its mirror image have the lowest
+ * rate; with k = 6 all have a lower rate than theorem 1. */
 static void bh_best_is_that_of_the_paper(void **state) {
     (void)state;
     uint64_t g[] = { 2560, 6, 4, 8, 0, 3, 1, 0 }, masks[48], best = 0;
@@ -186,7 +187,8 @@ typedef struct tally {
     double excluded, both, stuck, risk, all;
 } tally;
 
-/* Is it within its range? By the paper: c3 from -(2^(b-1) - 1) to 2^(b-1). */
+/* Are the counters within their ranges? According to the paper, c3 goes from -(2^(b-1) - 1) to
+ * 2^(b-1). */
 static bool oracle_fits(const uint64_t *g, unsigned c1, unsigned c2) {
     int const  values = 1 << g[BH_SUM_BITS];
     int const  c3 = (int)c2 - (g[BH_CENTRED] != 0 ? 8 * (int)c1 : 0); /* 8: the mean of D */
@@ -195,7 +197,7 @@ static bool oracle_fits(const uint64_t *g, unsigned c1, unsigned c2) {
     return c1 < 1u << g[BH_COUNT_BITS] && c3 >= low && c3 <= high && !is_mark;
 }
 
-/* Can `left` numbers of D make up so much? */
+/* Can this sum be made of `left` numbers of D? */
 static bool oracle_makes(unsigned left, int sum) {
     static const int value[] = { 1, 4, 13, 15 };
     if (left == 0) return sum == 0;
@@ -259,8 +261,8 @@ static void bh_profile_is_that_of_all_ways_to_add(void **state) {
 
 /* ------------------------------------------------------------------ geometries */
 
-/* A profile that ends where hardly any entry has so many hits says the same of a table, or a little
- * more: never less. */
+/* A profile may end where hardly any entry has that many hits. Its numbers are then equal or a
+ * little higher, never lower. */
 static void bh_short_profiles_are_on_the_safe_side(void **state) {
     static const double loads[] = { 0.3, 1, 2 }, n = 1e6, k = 4, nevers[] = { 1e-12, 1e-25, 1e-40 };
     (void)state;
@@ -322,8 +324,8 @@ static void all_free(uint64_t *g) {
     for (unsigned i = 0; i < BH_FIELDS; i++) g[i] = NEED_FREE;
 }
 
-/* What is chosen meets the rate and rarely sticks. With 1% fewer entries it would not meet the
- * rate. */
+/* The chosen table meets the rate, and its entries rarely stick. With 1% fewer entries it would not
+ * meet the rate. */
 static void bh_choose_keeps_what_was_asked(void **state) {
     (void)state;
     static const double rates[] = { .5, .1, .01, .001, 1e-6, 1e-9 }, sizes[] = { 1, 300, 2e4, 1e8 };

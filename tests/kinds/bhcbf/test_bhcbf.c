@@ -1,10 +1,9 @@
-/* test_bhcbf.c - pairs of counters against an oracle that foresees every answer and every byte.
+/* test_bhcbf.c - pairs of counters against an oracle that predicts every answer and every byte.
  *
  * usage: test_bhcbf [STEPS]     operations of each history
  *
- * The oracle keeps the two numbers of every entry as they are on paper, and a table of all sums
- * that is as large as it takes. Then many filters are filled, and what they do is compared with
- * what is predicted, and with the paper.
+ * The oracle stores the two numbers of every entry without limits, and a table of all sums. Then
+ * many filters are filled, and what they do is compared with what is predicted, and with the paper.
  */
 #include "both.h"
 #include "by_hand.h"
@@ -21,8 +20,8 @@
 
 static uint64_t steps = 6000;
 
-/* Tables so small that places meet and entries stick: entries, hashes, count_bits, sum_bits,
- * sequence, h, improved, centred. */
+/* Tables that are so small that keys share entries and entries stick: entries, hashes, count_bits,
+ * sum_bits, sequence, h, improved, centred. */
 static const uint64_t geometries[][BH_FIELDS] = {
     { 300, 5, 4, 8, D, 3, 1, 0 },
     { 300, 5, 4, 8, D, 3, 0, 0 },
@@ -88,13 +87,13 @@ oracle_facts oracle_look(const oracle *o) {
                            .saturated = o->saturated };
 }
 
-/* Can a sum be one of so many numbers, as far as the table of sums tells? */
+/* Can s be a sum of j numbers, according to the table of sums? */
 static bool oracle_may_be(const oracle *o, int j, int s) {
     if (j < 0 || s < j * o->value[0] || s > j * o->value[o->n - 1]) return false;
     return j >= o->rows || o->made[j][s];
 }
 
-/* What is stored of an entry that fits; -1 if it does not, or is the mark. */
+/* What is stored for an entry; -1 if its numbers do not fit, or would be the mark. */
 static int oracle_field(const oracle *o, int c1, int c2) {
     int const bits = (int)o->g[BH_COUNT_BITS], values = 1 << o->g[BH_SUM_BITS];
     int const c3 = c2 - o->centre * c1, mark = (values << bits) - 1;
@@ -110,7 +109,7 @@ static void oracle_set(oracle *o, size_t entry, int c1, int c2) {
     o->saturated += o->is_stuck[entry];
 }
 
-/* What a key adds to every entry of the table; mostly nothing. */
+/* What a key adds to every entry of the table; for most entries nothing. */
 typedef struct visit {
     int times[MAX_ENTRIES], sum[MAX_ENTRIES];
 } visit;
@@ -197,8 +196,8 @@ void oracle_bytes(const oracle *o, uint8_t *to) {
     }
 }
 
-/* Every possible stranger, with all combinations of entries and numbers, in tables of a few
- * entries. */
+/* The rate over all possible absent keys: all combinations of entries and numbers, in tables with
+ * few entries. */
 double oracle_rate(const oracle *o) {
     uint64_t const places = o->g[BH_ENTRIES] * (uint64_t)o->n;
     uint64_t       all = 1, held = 0;
@@ -274,8 +273,8 @@ static uint64_t hash_at(const oracle *o, size_t a, size_t b) {
     }
 }
 
-/* Remove a key as two strangers, each of which has one of its entries and one that is stuck. Repeat
- * until the count of keys would fall below 0. */
+/* Remove a key by removing two absent keys, each of which has one of its entries and one that is
+ * stuck. Repeat until the count of keys would fall below 0. */
 static void removals_of_absent_keys_never_count_below_zero(void **state) {
     (void)state;
     static const uint64_t g[] = { 3, 2, 2, 8, D, 3, 1, 0 };
@@ -348,8 +347,8 @@ static means fill_many(const trial *tried) {
     return sum;
 }
 
-/* The mean of 50 filters is within 3% of the paper's rate and of the prediction, and as many
- * strangers are taken for present as the filters state themselves. */
+/* The mean of 50 filters is within 3% of the paper's rate and of the prediction, and the share of
+ * absent keys that are found is the one that the filters state. */
 static void filters_are_as_predicted(void **state) {
     const trial *const tried = *state;
     means const        mean = fill_many(tried);
@@ -397,7 +396,7 @@ static trial trials[] = {
 
 /* ------------------------------------------------------------------ many lives */
 
-/* Sets of each life: in short runs fewer, and then sigma is larger. */
+/* The number of sets for each lifetime. Short runs have fewer, and then sigma is larger. */
 static unsigned n_sets(void) {
     return steps < 4000 ? 200 : 500;
 }

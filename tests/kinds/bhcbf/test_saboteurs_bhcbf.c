@@ -1,7 +1,7 @@
 /* test_saboteurs_bhcbf.c - see test_saboteurs.c: pairs of counters with one thing broken.
  *
- * First, kinds with one function broken: the law that guards it must see that. Then, tables with
- * one invariant broken: validate must name it.
+ * First, kinds with one function broken: a law must notice it. Then, tables with one invariant
+ * broken: validate must name it.
  */
 #include "core/packed.h"
 #include "kinds/bhcbf/size.h"
@@ -17,7 +17,7 @@ static unsigned bits_of(const tamis_table *table) {
     return (unsigned)(table->geometry[BH_COUNT_BITS] + table->geometry[BH_SUM_BITS]);
 }
 
-/* A marked entry that a removal meets begins anew: the classic bug. */
+/* A removal clears the mark of a stuck entry: the classic bug. */
 static tamis_status unmarks(tamis_table *table, uint64_t hash) {
     tamis_status const status = honest->remove(table, hash);
     unsigned const     bits = bits_of(table);
@@ -91,13 +91,14 @@ static void validate_names_each_invariant(void **state) {
         packed_set(set->table.body, 0, bits, first);
         set->table.keys++;
         expect_broken(set, "I4");
-        set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+        set->table.keys = UINT64_MAX / 2; /* the check must not overflow */
         expect_broken(set, "I4");
         tamis_free(set);
     }
 }
 
-/* Any change of any bit shows, but for one that makes another sum of as many numbers. */
+/* Every flipped bit is noticed, unless the result is another possible sum of the same number of
+ * keys. */
 static void validate_sees_flipped_bits(void **state) {
     (void)state;
     static const char *const geometries[] = { PLAIN, CENTRED };

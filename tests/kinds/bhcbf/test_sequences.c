@@ -144,7 +144,7 @@ static void bh_search_finds_the_48_sequences_of_the_paper(void **state) {
     assert_int_equal(masks[48], 0);
 }
 
-/* Compared with a look at every set of numbers. */
+/* Compared with a search over all sets of numbers. */
 static void searches_find_every_sequence(void **state) {
     (void)state;
     for (unsigned h = 1; h <= 4; h++) {

@@ -46,8 +46,8 @@ static bool oracle_add(const uint64_t *g, uint8_t *body, uint64_t hash) {
 
 /* ------------------------------------------------------------------ answers and bytes */
 
-/* One round: some keys are added one by one, in a batch, or by the kind itself; then keys of before
- * and strangers are looked up in these three ways. */
+/* One round: some keys are added one by one, in a batch, or by the kind itself; then earlier keys
+ * and absent keys are looked up in these three ways. */
 static void check_round(tamis_set *set, uint8_t *body, uint64_t *keys, dice *chance, unsigned way) {
     const uint64_t *const g = set->table.geometry;
     uint64_t              hash[40];
@@ -100,7 +100,8 @@ static double binomial(double n, double p, double j) {
                (n - j) * log1p(-p));
 }
 
-/* Term by term: j keys in a line, and each of k sectors has the bit of a stranger. */
+/* The sum over j: P[j keys are in the line] times P[each of the k sectors has the bit of an absent
+ * key]. */
 static double rate_by_hand(const uint64_t *g, double n) {
     double const lines = (double)(g[BLOOM_BITS] / 512), k = (double)g[BLOOM_HASHES];
     double       rate = 0;
@@ -122,7 +123,7 @@ static void rate_is_the_sum_over_the_keys_of_a_line(void **state) {
     }
 }
 
-/* The share of so many strangers that a filter with n keys takes for present. */
+/* The share of absent keys that a filter with n keys takes for present. */
 static double measure_rate(const subject *variant, uint64_t seed, uint64_t queries) {
     tamis_set *const set = make_set(variant, seed);
     dice             chance = { seed };
@@ -138,8 +139,8 @@ static double measure_rate(const subject *variant, uint64_t seed, uint64_t queri
     return (double)found / (double)queries;
 }
 
-/* Within 4 sigma to either side. Sigma is what the scatter from filter to filter says, but not less
- * than if one more stranger had been found. */
+/* Within 4 sigma to either side. Sigma is computed from the variation between filters, but is at
+ * least the effect of one more false positive. */
 static void expect_rate(const subject *variant, unsigned filters, uint64_t queries) {
     tamis_set *const set = make_set(variant, 1);
     double const     stated = inspect(set).plan.fpr;
@@ -203,7 +204,8 @@ static bool choose(double fpr, double n, uint64_t *g) {
     return tamis_bloom_plan(&need, g);
 }
 
-/* No power of two keeps the rate with a line less, and none has a lower one with these. */
+/* No power of two hashes meets the rate with one line less, and none has a lower rate with these
+ * lines. */
 static void choice_is_the_smallest(void **state) {
     (void)state;
     static const double rates[] = { .5, .1, .01, .003, .001, 1e-4, 1e-6, 1e-9 };
@@ -224,7 +226,8 @@ static void choice_is_the_smallest(void **state) {
     }
 }
 
-/* A fast filter has marks that vectors make, and at 10% takes a fifth more bits for that. */
+/* A fast filter uses numbers of hashes that vector instructions can handle. At 10% this costs a
+ * fifth more bits. */
 static void fast_choice_is_blocked_with_at_least_8_hashes(void **state) {
     (void)state;
     for (double fpr = .5; fpr > 1e-10; fpr /= 3) {
@@ -261,7 +264,7 @@ static void choice_keeps_what_is_fixed(void **state) {
     assert_false(choose(1e-12, 0x1p40, open));
 }
 
-/* What a file may claim. */
+/* Geometries that a damaged file may have. */
 static void impossible_geometries_have_no_body(void **state) {
     (void)state;
     static const uint64_t bad[][BLOOM_FIELDS] = {

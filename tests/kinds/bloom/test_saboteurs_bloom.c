@@ -1,5 +1,5 @@
 /* test_saboteurs_bloom.c - see test_saboteurs.c: blocked filters with one function broken, which a
- * law must see; then, filters with one invariant broken: validate must name it. */
+ * law must notice; then, filters with one invariant broken: validate must name it. */
 #include "kinds/bloom/size.h"
 #include "sabotage.h"
 
@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------ broken kinds */
 
-/* Forgets the mark in the first sector of the line, for some. */
+/* For some keys, the mark in the first sector of the line is not set. */
 static tamis_status adds_a_mark_less(tamis_table *table, uint64_t hash) {
     uint8_t *const     line = table->body + fastrange(hash, table->body_bytes / 64) * 64;
     uint64_t           before;
@@ -78,7 +78,7 @@ static void validate_names_each_invariant_of_lines(void **state) {
     tamis_free(set);
 }
 
-/* In a filter with one key any change of any bit shows. */
+/* In a filter with one key, every flipped bit is noticed. */
 static void validate_sees_every_flipped_bit_of_a_line(void **state) {
     (void)state;
     static const char *const geometries[] = { "bits=1536,hashes=8,blocked=1",

@@ -1,5 +1,5 @@
-/* test_cbf_size.c - the analysis of counting filters, blocked ones above all: against sums that are
- * written out, and against every smaller choice. */
+/* test_cbf_size.c - the analysis of counting filters, mainly of blocked ones, compared with sums
+ * that are written out and with every smaller choice. */
 #include "unit.h"
 
 #include "needs.h"
@@ -52,7 +52,7 @@ static void cbf_rate_of_counters_anywhere_is_a_bloom_filters(void **state) {
     assert_near(tamis_cbf_fpr(g, 1000), tamis_bloom_fpr(9600, 7, 1000), 0);
 }
 
-/* One line and a sector for each counter: any key marks all. */
+/* One line, in which each sector has one counter: every key marks all counters. */
 static void cbf_sectors_of_one_counter_are_always_marked(void **state) {
     (void)state;
     uint64_t const g[CBF_FIELDS] = { 32, 32, 16, 1 };
@@ -114,7 +114,8 @@ static void cbf_minimal_increase_of_one_hash_is_poisson(void **state) {
     }
 }
 
-/* Minimal increase errs less and sticks less, and repeated keys do not change that. */
+/* With minimal increase fewer answers are wrong and fewer counters stick, also if keys are
+ * repeated. */
 static void cbf_minimal_increase_is_better_than_none(void **state) {
     (void)state;
     for (uint64_t i = 0; i < 2; i++) {

@@ -1,4 +1,4 @@
-/* test_counting.c - counting filters against an oracle that foresees every answer and every byte.
+/* test_counting.c - counting filters against an oracle that predicts every answer and every byte.
  *
  * usage: test_counting [STEPS]     operations of each history
  *
@@ -12,8 +12,8 @@
 
 static uint64_t steps = 6000;
 
-/* Tables so small that counters of a key meet, and counters stick: counters, hashes, counter_bits,
- * blocked, minimal. */
+/* Tables that are so small that a key has a counter twice, and counters stick: counters, hashes,
+ * counter_bits, blocked, minimal. */
 static const uint64_t geometries[][CBF_FIELDS] = {
     { 300, 5, 4, 0, 0 },   { 301, 7, 5, 0, 0 }, { 999, 4, 2, 0, 0 },  { 40, 6, 3, 0, 0 },
     { 7, 20, 5, 0, 0 },    { 2, 64, 16, 0, 0 }, { 150, 1, 4, 0, 0 },  { 90, 3, 11, 0, 0 },
@@ -48,7 +48,7 @@ oracle_facts oracle_look(const oracle *o) {
     return facts;
 }
 
-/* How often a key counts in each counter. */
+/* By how much a key increases each counter. */
 static visit oracle_visit(const oracle *o, uint64_t hash) {
     visit          v = { .adds = { 0 } };
     uint64_t const line = high_half(hash, o->all.m / o->all.per_line);
@@ -78,7 +78,7 @@ bool oracle_has(const oracle *o, uint64_t hash) {
     return oracle_count(o, hash) != 0;
 }
 
-/* With minimal increase, only counters that are the smallest, and by one. */
+/* With minimal increase, only the smallest counters of the key are increased, by one. */
 void oracle_add(oracle *o, uint64_t hash) {
     visit const    v = oracle_visit(o, hash);
     bool const     is_minimal = o->g[CBF_MINIMAL] != 0;
@@ -91,7 +91,7 @@ void oracle_add(oracle *o, uint64_t hash) {
     o->all.keys += is_changed;
 }
 
-/* Refused if a counter has not been counted up as often as the key counts it. */
+/* Refused if a counter is smaller than what the key adds to it. */
 tamis_status oracle_remove(oracle *o, uint64_t hash) {
     visit const v = oracle_visit(o, hash);
     for (size_t c = 0; c < o->all.m; c++) {
@@ -110,7 +110,7 @@ void oracle_bytes(const oracle *o, uint8_t *to) {
     counters_bytes(&o->all, to);
 }
 
-/* The share of all ways to choose counters of a line that are not 0. */
+/* Of all ways to choose the counters of a key in a line, the share in which none is 0. */
 static double line_rate(const oracle *o, uint64_t line) {
     double rate = 1;
     for (uint64_t i = 0; i < o->g[CBF_HASHES]; i++) {
@@ -186,7 +186,8 @@ static double share_too_high(const uint64_t *g, uint64_t n, unsigned tables) {
     return (double)high / (double)(n * tables);
 }
 
-/* Within 3% and 4 sigma. Wrong counts come in groups, so sigma is twice that of independent keys.
+/* Within 3% and 4 sigma. Counts that are too high are not independent, so sigma is taken as twice
+ * that of independent keys.
  * */
 static void counts_are_too_high_as_often_as_stated(void **state) {
     (void)state;

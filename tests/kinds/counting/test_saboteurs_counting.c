@@ -1,7 +1,7 @@
 /* test_saboteurs_counting.c - see test_saboteurs.c: counters in lines with one thing broken.
  *
- * First, kinds with one function broken: the law that guards it must see that. Then, tables with
- * one invariant broken: validate must name it.
+ * First, kinds with one function broken: a law must notice it. Then, tables with one invariant
+ * broken: validate must name it.
  */
 #include "core/sectors.h"
 #include "kinds/counting/size.h"
@@ -25,7 +25,7 @@ static uint64_t counter_of(const tamis_table *table, uint64_t hash, unsigned i) 
     return sectors_line(&in, hash) + sectors_pick(&in, i, &chosen) * in.bits;
 }
 
-/* A stuck counter that a removal meets is counted down: the classic bug. */
+/* A removal decreases a stuck counter: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     unsigned const     bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
     uint64_t const     at = counter_of(table, hash, 1);
@@ -37,7 +37,7 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Puts some counters into another sector, so that two counters of a key may meet. */
+/* Puts some counters into another sector, so that a key may have the same counter twice. */
 static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     unsigned const bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
     uint64_t const at = counter_of(table, hash, 0), other = counter_of(table, hash, 1);
@@ -49,7 +49,7 @@ static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     return status;
 }
 
-/* Counter by counter without the gaps between lines. */
+/* Merges counter by counter, but ignores the gaps between lines. */
 static tamis_status merges_without_gaps(tamis_table *into, const tamis_table *from) {
     unsigned const     bits = (unsigned)into->geometry[CBF_COUNTER_BITS];
     uint64_t const     m = into->geometry[CBF_COUNTERS];
@@ -86,7 +86,7 @@ static tamis_status merges_by_the_larger(tamis_table *into, const tamis_table *f
     return TAMIS_OK;
 }
 
-/* Subtracts as much as there is, and refuses nothing. */
+/* Subtracts at most what a counter has, and refuses nothing. */
 static tamis_status takes_what_there_is(tamis_table *into, const tamis_table *from) {
     sectors const in = shape_of(into);
     for (uint64_t i = 0; i < in.counters; i++) {
@@ -164,7 +164,7 @@ static void validate_names_each_invariant(void **state) {
     set->table.saturated = 0;
     set->table.keys++;
     expect_broken(set, "I3");
-    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    set->table.keys = UINT64_MAX / 2; /* the check must not overflow */
     expect_broken(set, "I3");
     tamis_free(set);
 }
@@ -237,12 +237,12 @@ static void validate_names_each_invariant_of_scattered_counters(void **state) {
     set->table.saturated = 0;
     set->table.keys++;
     expect_broken(set, "I3");
-    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    set->table.keys = UINT64_MAX / 2; /* the check must not overflow */
     expect_broken(set, "I3");
     tamis_free(set);
 }
 
-/* Any change of any counter shows. */
+/* A change of any counter is noticed. */
 static void validate_sees_every_flipped_bit_of_scattered_counters(void **state) {
     (void)state;
     tamis_set *const set = filled(SCATTERED);

@@ -1,8 +1,8 @@
 /* ddlcbf_oracle.h - a d-left table with dynamic bit reassignment, slow and obvious.
  *
- * Cells are strings of the letters 0 and 1, in plain lists; what begins like what is seen by
- * comparing letters, and the bytes of a bucket are written letter by letter, from docs/format.md.
- * It foresees every status, every count and every byte. For geometries with few buckets.
+ * Cells are strings of the letters 0 and 1, in plain lists. Prefixes are compared letter by letter,
+ * and the bytes of a bucket are written letter by letter, according to docs/format.md. It predicts
+ * every status, every count and every byte. For geometries with few buckets.
  */
 #ifndef TAMIS_TESTS_DDLCBF_ORACLE_H
 #define TAMIS_TESTS_DDLCBF_ORACLE_H
@@ -46,7 +46,7 @@ static inline unsigned oracle_log2(unsigned n) {
     return bits;
 }
 
-/* The code of (level, cells, zeros) by counting those before it. */
+/* The code of (level, cells, zeros): how many such triples come before it. */
 static inline unsigned oracle_code(unsigned level, unsigned cells, unsigned zeros) {
     unsigned code = 0;
     for (unsigned l = 0; l <= level; l++) {
@@ -73,7 +73,7 @@ static inline void oracle_make(const uint64_t *g, ddlcbf_oracle *ret_o) {
     ret_o->top = (1u << g[DDLCBF_COUNTER_BITS]) - 1;
 }
 
-/* The length of each of so many cells that share all the room. */
+/* The length of each cell if this many cells share all the room. */
 static inline unsigned oracle_share(const ddlcbf_oracle *o, unsigned room, unsigned cells) {
     int const length =
         (int)(room / cells) - (int)o->g[DDLCBF_COUNTER_BITS] + (o->g[DDLCBF_LENGTHS] == 1 ? 1 : 0);
@@ -142,7 +142,7 @@ static inline void oracle_cut(oracle_bucket *b, unsigned length) {
     }
 }
 
-/* Lengths that are in use, the short and the long one; 0: none. */
+/* The short and the long length that are in use; 0: none. */
 static inline void oracle_lengths(const oracle_bucket *b, unsigned *ret_short, unsigned *ret_long,
                                   unsigned *ret_n_long) {
     *ret_short = b->n == 0 ? 0 : (unsigned)strlen(b->cell[0].text);
@@ -152,7 +152,7 @@ static inline void oracle_lengths(const oracle_bucket *b, unsigned *ret_short, u
     if (*ret_n_long == 0) *ret_long = 0;
 }
 
-/* What a newcomer gets; others are cut for it. */
+/* The length that a new cell gets; other cells are cut to make room for it. */
 static inline unsigned oracle_fit(const ddlcbf_oracle *o, oracle_bucket *b) {
     unsigned const counter = (unsigned)o->g[DDLCBF_COUNTER_BITS];
     unsigned       length, short_one, long_one, n_long;
@@ -190,7 +190,8 @@ static inline void oracle_take(oracle_bucket *b, unsigned i) {
     if (--b->n == 0) memset(b, 0, sizeof *b);
 }
 
-/* Cut to r letters, and put equal cells together. False, and nothing changed: none are equal. */
+/* Cut all cells to r letters, and join equal ones. False: none are equal, and nothing has
+ * changed. */
 static inline bool oracle_squeeze(ddlcbf_oracle *o, oracle_bucket *b) {
     oracle_bucket then = *b, merged = { .level = (unsigned)o->g[DDLCBF_CELLS] + 1 };
     oracle_cut(&then, (unsigned)o->g[DDLCBF_REMAINDER_BITS]);
@@ -225,7 +226,7 @@ typedef struct oracle_match {
     unsigned       i, length, counter;
 } oracle_match;
 
-/* All cells that a key begins with. */
+/* All cells that are a prefix of the key. */
 static inline unsigned oracle_matches(ddlcbf_oracle *o, const oracle_key *key,
                                       oracle_match ret_list[200]) {
     unsigned n = 0;
@@ -241,7 +242,7 @@ static inline unsigned oracle_matches(ddlcbf_oracle *o, const oracle_key *key,
     return n;
 }
 
-/* The longest, one that is not stuck before one that is. */
+/* The longest match. Of equally long ones, one that is not stuck is preferred. */
 static inline const oracle_match *oracle_longest(const ddlcbf_oracle *o, const oracle_match *list,
                                                  unsigned n) {
     const oracle_match *best = list;

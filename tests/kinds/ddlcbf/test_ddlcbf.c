@@ -1,9 +1,10 @@
-/* test_ddlcbf.c - tables with dynamic bit reassignment against an oracle that foresees every byte.
+/* test_ddlcbf.c - tables with dynamic bit reassignment against an oracle that predicts every byte.
  *
  * usage: test_ddlcbf [STEPS]     operations of each history
  *
- * Keys are chosen to be as alike as can be: a few (b, r), and z that begin alike for some bits. So
- * cells match keys that they are not of all the time, which by chance happens once in 1000 keys.
+ * The keys are very similar: they have few different (b, r), and their z begin with the same bits.
+ * So cells often match keys that they do not belong to. With random keys that happens once in 1000
+ * keys.
  */
 #include "buffer.h"
 #include "ddlcbf_oracle.h"
@@ -12,8 +13,8 @@
 
 static uint64_t steps = 4000;
 
-/* tables, buckets, cells, remainder_bits, counter_bits, lengths, bucket_bytes: full early, of one
- * length and of two, with the least length at the last level and below it. */
+/* tables, buckets, cells, remainder_bits, counter_bits, lengths, bucket_bytes. The tables are soon
+ * full; they have one length or two, and reach the least length at the last level or before. */
 static const uint64_t geometries[][DDLCBF_FIELDS] = {
     { 2, 2, 8, 6, 1, 1, 16 },  { 2, 2, 8, 6, 1, 2, 17 },   { 3, 3, 4, 5, 2, 1, 8 },
     { 3, 3, 4, 5, 2, 2, 9 },   { 2, 4, 3, 4, 1, 1, 9 },    { 2, 4, 3, 4, 1, 2, 9 },
@@ -39,11 +40,12 @@ typedef struct pair {
     tamis_table       table;
     ddlcbf_oracle     oracle;
     dice              chance;
-    uint64_t          refused, stuck, misses; /* how often that was met */
+    uint64_t          refused, stuck, misses; /* how often that happened */
     test_key          key[KEYS];
 } pair;
 
-/* Families of keys with one (b, r), whose z are those of the one before with one letter changed. */
+/* Families of keys with the same (b, r). The z of each is that of the one before with one letter
+ * changed. */
 static void make_keys(pair *p) {
     const ddlcbf_oracle *const o = &p->oracle;
     unsigned const             r = (unsigned)o->g[DDLCBF_REMAINDER_BITS], z_bits = o->most - r;
@@ -88,7 +90,7 @@ static void check_bytes(pair *p) {
     assert_int_equal(p->table.saturated, o->saturated);
 }
 
-/* No key is lost, and none counts for less than it is. */
+/* No key is lost, and no count is too low. */
 static void check_keys(pair *p) {
     for (unsigned i = 0; i < KEYS; i++) {
         const test_key *const key = &p->key[i];
@@ -114,7 +116,7 @@ static void step_remove(pair *p, test_key *key) {
     key->copies--;
 }
 
-/* One that is there, if any. */
+/* A key that is in the table, if there is any. */
 static test_key *present(pair *p) {
     unsigned i = (unsigned)dice_below(&p->chance, KEYS);
     for (unsigned tried = 0; tried < KEYS && p->key[i].copies == 0; tried++) i = (i + 1) % KEYS;
@@ -126,7 +128,8 @@ static void check_valid(const pair *p) {
     if (!p->kind->validate(&p->table, &why)) fail_msg("%s", why);
 }
 
-/* Up for a while, then down for a while; begin anew when too much is stuck to go wrong. */
+/* Mostly adds for a while, then mostly removals. Start again with an empty table when so much is
+ * stuck that nothing can go wrong any more. */
 static void history(pair *p, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         bool const      is_up = i / 40 % 2 == 0, towards = dice_below(&p->chance, 4) != 0;
@@ -170,7 +173,7 @@ static void bytes_and_answers_match_the_oracle(void **state) {
     }
 }
 
-/* A test that cannot fail proves nothing: with the shortest match, keys are lost. */
+/* The test can fail: if the shortest match is removed, keys are lost. */
 static void shortest_match_loses_keys(void **state) {
     (void)state;
     uint64_t lost = 0;
@@ -196,7 +199,7 @@ static void shortest_match_loses_keys(void **state) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Some keys, some of them twice; all that found room are in `copies`. */
+/* Add some keys, some of them twice. `copies` counts those that found room. */
 static void fill(pair *p, unsigned n) {
     for (unsigned i = 0; i < n; i++) step_add(p, &p->key[dice_below(&p->chance, KEYS)]);
 }
@@ -232,7 +235,8 @@ static void merged_tables_hold_both(void **state) {
     assert_true(merged > N_GEOMETRIES * 10);
 }
 
-/* The refresh of III.B: what a fuller copy holds, in longer cells. `fuller` has wider buckets. */
+/* The refresh of section III.B: cells get longer from a copy of the table that stores more bits.
+ * `fuller` is that copy, with wider buckets. */
 static void cells_are_refreshed_from_a_fuller_copy(void **state) {
     (void)state;
     const tamis_kind *kind = find_kind("ddlcbf", NULL);
@@ -309,7 +313,7 @@ static void bucket_that_was_empty_begins_anew(void **state) {
     pair_free(p);
 }
 
-/* Removals make room, and the next key takes it all. */
+/* Removals make room, and the next key gets all of it. */
 static void newcomers_are_longer_with_two_lengths(void **state) {
     (void)state;
     uint64_t const g[DDLCBF_FIELDS] = { 2, 1, 8, 14, 1, 2, 17 };
@@ -351,7 +355,7 @@ static void current_rate_is_what_strangers_meet(void **state) {
 
 /* ------------------------------------------------------------------ the paper's experiment */
 
-/* 49152 keys in 4 x 2048 buckets, then 2^20 times one of them goes and another comes. */
+/* 49152 keys in 4 x 2048 buckets; then, 2^20 times, one key is removed and a new one is added. */
 static double live(const uint64_t *g, uint64_t seed, double *ret_level_8) {
     const tamis_kind *const kind = find_kind("ddlcbf", NULL);
     prefixes_shape          s;
@@ -377,8 +381,8 @@ static double live(const uint64_t *g, uint64_t seed, double *ret_level_8) {
     return fpr;
 }
 
-/* One length: 17 bits at level 7, 15 at level 8; the paper's own reading is 0.00047. Two lengths:
- * the paper has 0.00031. */
+/* One length: 17 bits at level 7, 15 at level 8; the paper gives 0.00047. Two lengths: the paper
+ * has 0.00031. */
 static void rate_after_churn_is_the_papers(void **state) {
     (void)state;
     uint64_t const one[DDLCBF_FIELDS] = { 4, 2048, 8, 14, 1, 1, 16 };

@@ -65,7 +65,7 @@ static const life lives[] = {
     { { 3, 700, 15, 12, 1, 2, 31 }, 26000, 260000, 0.06 },
 };
 
-/* Filled, then one of the keys after the other replaced at random. Counts what is refused. */
+/* Fill a table, then replace random keys one after the other. Counts the refused adds. */
 static double rate_after(const life *lived, dice *random, uint64_t *ret_refused) {
     const tamis_kind *kind = find_kind("ddlcbf", NULL);
     tamis_table       table = table_make(kind, lived->geometry);
@@ -98,7 +98,7 @@ static void rates_are_as_stated_at_the_end_of_a_life(void **state) {
     assert_near(sum / tables, stated, lived->tolerance);
 }
 
-/* Rarely enough that those that are refused do not change the loads. */
+/* Adds are refused so rarely that this does not change the loads. */
 static void adds_are_refused_as_often_as_stated(void **state) {
     (void)state;
     life const lived = { { 3, 1000, 4, 12, 1, 1, 9 }, 7500, 400000, 0 };
@@ -137,7 +137,7 @@ static void levels_after_filling_are_the_loads(void **state) {
     }
 }
 
-/* Keys are neither lost nor made, and levels only rise where buckets are never empty. */
+/* The law keeps the number of keys, and levels only rise if buckets are never empty. */
 static void levels_hold_all_keys_and_rise(void **state) {
     (void)state;
     double last = 0;
@@ -156,7 +156,7 @@ static void levels_hold_all_keys_and_rise(void **state) {
 
 /* ------------------------------------------------------------------ choice */
 
-/* Fill in what is NEED_FREE of a geometry. */
+/* Fill in the fields of a geometry that are NEED_FREE. */
 static bool choose(double n, double fpr, double turnovers, uint64_t *geometry) {
     tamis_need need = { .work = { (uint64_t)n, 1, (uint64_t)(n * turnovers) },
                         .fpr = fpr,

@@ -1,4 +1,4 @@
-/* test_max_codes.c - kinds/ddlcbf/max_codes.h by counting. */
+/* test_max_codes.c - kinds/ddlcbf/max_codes.h compared with counting. */
 #include "core_units.h"
 
 #include "kinds/ddlcbf/max_codes.h"

@@ -1,8 +1,8 @@
-/* test_prefixes.c - kinds/ddlcbf/prefixes.h: shapes, and buckets through random lives.
+/* test_prefixes.c - kinds/ddlcbf/prefixes.h: shapes, and buckets with random histories.
  *
- * The bytes are compared with an oracle's in test_ddlcbf.c; here it is what holds for
- * every shape: a bucket packs and unpacks to itself, its cells are prefixes of what was put there,
- * and it uses the room it has.
+ * The bytes are compared with an oracle's in test_ddlcbf.c; this test checks what holds for every
+ * shape: a bucket packs and unpacks to itself, its cells are prefixes of what was put there, and it
+ * uses the room it has.
  */
 #include "core_units.h"
 
@@ -60,7 +60,7 @@ static bool is_prefix(const prefixes_shape *s, uint64_t cell, unsigned length, u
     return cell >> s->counter_bits == string >> (s->most - length);
 }
 
-/* Each cell is a prefix of a string that was put and not taken, as many as there are. */
+/* Each cell is a prefix of a different string that was put and not taken out. */
 static void check_bucket(const prefixes_shape *s, const uint8_t *bucket, const uint64_t *strings,
                          unsigned n) {
     prefixes_head const head = prefixes_head_of(s, bucket);
@@ -77,7 +77,8 @@ static void check_bucket(const prefixes_shape *s, const uint8_t *bucket, const u
     }
 }
 
-/* Put and take at random; the longest match is taken, so the others stay. */
+/* Put and take out strings at random. The longest match is taken out, so all other strings still
+ * match. */
 static void prefixes_keep_what_was_put(void **state) {
     (void)state;
     dice random = dice_start();
@@ -108,7 +109,7 @@ static void prefixes_keep_what_was_put(void **state) {
     }
 }
 
-/* A bucket with a cell less of which nothing is known but the least. */
+/* A bucket with a cell of which only the shortest prefix is known. */
 static void prefixes_of_which_less_is_known_are_short(void **state) {
     (void)state;
     dice random = dice_start();

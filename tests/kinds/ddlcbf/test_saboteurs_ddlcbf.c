@@ -1,5 +1,5 @@
 /* test_saboteurs_ddlcbf.c - tables with dynamic bit reassignment and one invariant broken: validate
- * must name it. And whatever the bytes, nothing outside of a table is touched.
+ * must name it. Also, nothing outside of a table is touched, whatever its bytes are.
  */
 #include "broken.h"
 #include "kinds/ddlcbf/size.h"
@@ -7,7 +7,7 @@
 #define ONE "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=1,bucket_bytes=16"
 #define TWO "tables=3,buckets=7,cells=8,remainder_bits=9,counter_bits=2,lengths=2,bucket_bytes=17"
 
-/* Half full after more than that, so that there are two lengths, some keys in several copies. */
+/* Filled and then half emptied, so that there are two lengths. Some keys have several copies. */
 static tamis_set *filled(const char *geometry, prefixes_shape *ret_shape) {
     subject const    variant = { .kind = "ddlcbf", .capacity = 60, .geometry = geometry };
     tamis_set *const set = filled_set(&variant, 125);
@@ -32,7 +32,7 @@ static void set_code(const prefixes_shape *s, uint8_t *bucket, uint64_t code) {
     le64_store(last, cells | code << (64 - s->code_bits));
 }
 
-/* I1: codes that nothing has, or that say something else of the same cells. */
+/* I1: codes that are never used, or that do not belong to these cells. */
 static void validate_names_impossible_codes(void **state) {
     (void)state;
     for (unsigned lengths = 1; lengths <= 2; lengths++) {
@@ -68,8 +68,8 @@ static uint8_t *two_lengths(const tamis_set *set, const prefixes_shape *s) {
     return NULL;
 }
 
-/* I1: long cells that are no longer, or alone; a long length without long cells; no cells, and
- * lengths. */
+/* I1: long cells that are not longer than the short ones, or without short ones; a long length
+ * without long cells; lengths without cells. */
 static void validate_names_lengths_that_are_told_wrongly(void **state) {
     (void)state;
     prefixes_shape      s;
@@ -93,7 +93,7 @@ static void validate_names_lengths_that_are_told_wrongly(void **state) {
     tamis_free(set);
 }
 
-/* I1: a bit behind the cells of a bucket, or behind the last bucket. */
+/* I1: a bit after the cells of a bucket, or after the last bucket. */
 static void validate_names_bits_where_nothing_is(void **state) {
     (void)state;
     for (unsigned lengths = 1; lengths <= 2; lengths++) {
@@ -115,7 +115,7 @@ static void validate_names_bits_where_nothing_is(void **state) {
     }
 }
 
-/* I2: two cells of one length change places. */
+/* I2: two cells of the same length are exchanged. */
 static void validate_names_cells_out_of_order(void **state) {
     (void)state;
     for (unsigned lengths = 1; lengths <= 2; lengths++) {
@@ -142,7 +142,7 @@ static void validate_names_cells_out_of_order(void **state) {
     }
 }
 
-/* I3: counts that are not what the cells say. */
+/* I3: counts that differ from those of the cells. */
 static void validate_names_counts_that_are_wrong(void **state) {
     (void)state;
     prefixes_shape   s;
@@ -162,7 +162,7 @@ static void validate_names_counts_that_are_wrong(void **state) {
     tamis_free(set);
 }
 
-/* Every operation on any bytes; the sanitizers look on. */
+/* Every operation on random bytes; the sanitizers find wrong accesses. */
 static void no_bytes_outside_the_table_are_touched(void **state) {
     (void)state;
     dice chance = { 9 };

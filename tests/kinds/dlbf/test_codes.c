@@ -1,11 +1,11 @@
-/* test_codes.c - kinds/dlbf/codes.h against all splits that there are. */
+/* test_codes.c - kinds/dlbf/codes.h against all possible splits. */
 #include "core_units.h"
 
 #include "kinds/dlbf/codes.h"
 
 /* ------------------------------------------------------------------ counting */
 
-/* In how many ways can `load` cells be split into parts? By trying. */
+/* In how many ways can `load` cells be split into parts? Found by trying all. */
 static unsigned oracle_count(unsigned load, unsigned parts) {
     if (parts == 1) return 1;
     unsigned n = 0;
@@ -57,7 +57,7 @@ static void the_bits_of_a_code_are_the_fewest(void **state) {
 
 /* ------------------------------------------------------------------ every code of a sorting */
 
-/* Every code has a split of its own that leads back to it, and loads rise with the codes. */
+/* Every code has its own split, which leads back to the code, and loads rise with the codes. */
 static void check_sorting(unsigned highest, uint64_t sorting) {
     codes    all;
     unsigned seen[CODES_MAX_LOAD + 1] = { 0 };
@@ -86,7 +86,7 @@ static void check_sorting(unsigned highest, uint64_t sorting) {
     }
 }
 
-/* All of up to 6 cells, and random ones beyond. */
+/* All sortings of up to 6 cells, and random ones of more cells. */
 static void every_code_has_a_split_and_leads_back(void **state) {
     (void)state;
     dice random = dice_start();

@@ -1,10 +1,10 @@
-/* test_dlbf.c - d-left Bloom filters against an oracle that keeps every fingerprint whole.
+/* test_dlbf.c - d-left Bloom filters against an oracle that stores complete fingerprints.
  *
  * usage: test_dlbf [STEPS]     operations of each history
  *
- * The oracle has, for each bucket, the list of its fingerprints with all their bits, in order. What
- * the bytes of a body must be follows from that, bit by bit. So a cell that lost a bit too many, or
- * is asked for one that it has lost, shows at once.
+ * The oracle has, for each bucket, the list of its fingerprints with all their bits, in order. The
+ * bytes of a body follow from these lists, bit by bit. So a cell that has lost too many bits, or a
+ * lookup that uses a lost bit, is noticed at once.
  */
 #include "kinds/dlbf/size.h"
 #include "ledger.h"
@@ -101,7 +101,7 @@ static uint64_t oracle_place(const oracle *o, uint64_t hash, unsigned i, uint64_
     return i * o->g[DLBF_BUCKETS] + bucket;
 }
 
-/* The bits that a group would take if all fingerprints had so many. */
+/* The bits that a group would take if all fingerprints had this length. */
 static uint64_t bits_at_length(const oracle *o, uint64_t first, unsigned length) {
     uint64_t bits = 0;
     for (uint64_t b = first; b < first + o->g[DLBF_GROUP]; b++) {
@@ -110,7 +110,8 @@ static uint64_t bits_at_length(const oracle *o, uint64_t first, unsigned length)
     return bits;
 }
 
-/* The longest that fits for all; and, one bucket after the other, one bit more while it fits. */
+/* The largest length that fits for all buckets of the group; then one bit more for one bucket after
+ * the other, as long as it fits. */
 static unsigned oracle_length(const oracle *o, uint64_t bucket) {
     uint64_t const group = o->g[DLBF_GROUP], first = bucket / group * group;
     uint64_t const room = group * (o->g[DLBF_BUCKET_BITS] - o->code_bits);
@@ -174,7 +175,7 @@ static tamis_status oracle_add(oracle *o, uint64_t hash) {
 
 /* ------------------------------------------------------------------ its bytes */
 
-/* Cells that begin with at most this, in their sorted bits. */
+/* How many cells have sorted bits that are at most these. */
 static unsigned cells_up_to(const oracle *o, uint64_t bucket, unsigned sorted, unsigned part) {
     unsigned n = 0;
     for (unsigned i = 0; i < o->load[bucket]; i++) {
@@ -217,7 +218,7 @@ typedef struct pair {
     oracle            oracle;
     uint8_t          *expected;
     dice              chance;
-    uint64_t          refused, matched; /* how often that was met */
+    uint64_t          refused, matched; /* how often that happened */
 } pair;
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
@@ -267,7 +268,7 @@ static void pair_clear(pair *p) {
     p->table.keys = p->oracle.keys = 0;
 }
 
-/* Until nothing goes in any more, and again. */
+/* Add keys until the table is full, and begin again. */
 static void history(pair *p, uint64_t n) {
     uint64_t refused = 0;
     for (uint64_t i = 0; i < n; i++) {
@@ -331,7 +332,7 @@ static void the_rate_is_that_of_its_cells(void **state) {
 
 #define MAX_TOGETHER 400
 
-/* The same in words: place all, ten times place each again, store them in order. */
+/* The algorithm: place all keys, ten times place each again, then store them in order. */
 static uint64_t oracle_balance(oracle *o, const uint64_t *hash, uint64_t n) {
     uint64_t const buckets = o->g[DLBF_TABLES] * o->g[DLBF_BUCKETS];
     unsigned const nowhere = (unsigned)o->g[DLBF_TABLES];
@@ -372,7 +373,7 @@ static void balance(pair *p, const uint64_t *hash, uint64_t n) {
     free(scratch);
 }
 
-/* Into empty tables and into those that have keys, with keys that come twice, and too many. */
+/* Into empty tables and tables with keys, with repeated keys, and with too many. */
 static void keys_that_come_together_are_balanced(void **state) {
     (void)state;
     for (size_t g = 0; g < N_GEOMETRIES; g++) {
@@ -430,7 +431,7 @@ static void balanced_sets_hold_all_and_err_less(void **state) {
     tamis_free(together);
 }
 
-/* Keys as bytes and arguments that are none; kinds that do not balance add as ever. */
+/* Keys as bytes, and invalid arguments. Kinds without balancing add in the usual way. */
 static void balancing_is_for_any_keys_and_kinds(void **state) {
     (void)state;
     static const char *const kinds[] = { "dlbf", "line", "bloom" };

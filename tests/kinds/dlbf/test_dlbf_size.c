@@ -46,7 +46,7 @@ static subject fixed(uint64_t tables, uint64_t buckets, uint64_t bits, uint64_t 
                       .overflow = 1 - 1e-9 };
 }
 
-/* The mean of what full tables say of themselves, and how far off it may be by chance. */
+/* The mean of the rates that full tables state, and its standard error. */
 static double rate_of(const subject *spec, bool is_balanced, double *ret_sigma) {
     double sum = 0, squares = 0;
     for (unsigned i = 0; i < n_tables; i++) {
@@ -155,7 +155,7 @@ static void rates_are_those_of_the_paper_or_better(void **state) {
     assert_true(rates[4].fpr < .0003520 && rates[5].fpr < .00002042);
 }
 
-/* II.D: two subtables of 4096, keys that come together, ties to the left. */
+/* II.D: two subtables of 4096 buckets; all keys are known in advance; ties go to the left. */
 static void balanced_rates_are_those_of_the_paper(void **state) {
     (void)state;
     subject spec = fixed(2, 4096, 64, 6, NARROW, 1, 32768);
@@ -183,7 +183,7 @@ static void sixteen_bits_per_key_reach_the_promised_rates(void **state) {
 
 /* ------------------------------------------------------------------ forecasts */
 
-/* What is planned for any need: the forecast keeps it, live tables keep the forecast. */
+/* For various needs: the forecast meets the need, and tables meet the forecast. */
 static void live_tables_err_as_forecast(void **state) {
     (void)state;
     static const double   fprs[] = { 0.1, 0.01, 1e-3, 1e-4, 1e-6, 1e-8 };
@@ -204,7 +204,7 @@ static void live_tables_err_as_forecast(void **state) {
     }
 }
 
-/* Of tight tables, how many refuse a key before they have all. */
+/* The share of small tables that refuse a key before all are added. */
 static double refusals(const subject *spec, unsigned n) {
     unsigned full = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -231,7 +231,7 @@ static void live_tables_overflow_as_forecast(void **state) {
     }
 }
 
-/* Small ones overflow less than they say. */
+/* Small tables overflow less often than forecast. */
 static void small_tables_overflow_less_than_forecast(void **state) {
     (void)state;
     static const uint64_t tight[][4] = {
@@ -261,7 +261,7 @@ static bool random_geometry(dice *random, uint64_t *g, dlbf_layout *ret_layout) 
     return tamis_dlbf_layout(g, ret_layout);
 }
 
-/* Cells fit their block, are long enough to be stored, and none gets longer as keys come. */
+/* Cells fit into their block, are long enough, and do not get longer when keys are added. */
 static void check_growth(dice *random, const uint64_t *g, const dlbf_layout *layout) {
     unsigned       load[4] = { 0 }, before[4] = { 64, 64, 64, 64 }, total = 0;
     unsigned const group = (unsigned)g[DLBF_GROUP];
@@ -299,7 +299,7 @@ static void fingerprints_never_get_longer(void **state) {
     assert_true(possible > 2000);
 }
 
-/* Every bit of the body is one of a bucket, up to a cache line. */
+/* All bits of the body belong to buckets, except for less than a cache line at the end. */
 static void sizes_count_every_bit(void **state) {
     (void)state;
     subject const    spec = fixed(3, 4100, 128, 10, WIDE, 4, 70000);
@@ -340,7 +340,8 @@ static void geometries_out_of_range_are_refused(void **state) {
 
 /* ------------------------------------------------------------------ sorting */
 
-/* II.E: with room for twice the keys, other loads are the usual ones, and are sorted. */
+/* II.E: with room for twice the keys, other loads are the most common ones, and these are
+ * sorted. */
 static void underloaded_filters_are_sorted_at_their_own_loads(void **state) {
     (void)state;
     subject const paper = fixed(3, 4096, 64, 6, NARROW, 1, 24576);

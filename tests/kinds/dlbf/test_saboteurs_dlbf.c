@@ -53,8 +53,8 @@ static void dlbf_validate_names_an_unused_code(void **state) {
     tamis_free(set);
 }
 
-/* I2: two cells of one part changed places. Five cells of 24 bits, and one bit in the code: three
- * of them at least begin alike. */
+/* I2: two cells of one part are exchanged. Five cells of 24 bits, and one bit in the code: three of
+ * them at least begin alike. */
 static void dlbf_validate_names_cells_out_of_order(void **state) {
     (void)state;
     tamis_set *const set = filled(PLAIN, 180);
@@ -104,7 +104,7 @@ static void dlbf_validate_names_counts_that_are_wrong(void **state) {
     tamis_free(other);
 }
 
-/* Any bytes: validate says no, or what it accepts can be worked with. */
+/* For any bytes, validate refuses the table, or operations on it are safe. */
 static void dlbf_validate_is_safe_on_any_bytes(void **state) {
     (void)state;
     static const char *const geometries[] = {

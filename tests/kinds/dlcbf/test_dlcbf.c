@@ -1,10 +1,10 @@
-/* test_dlcbf.c - d-left counting filters against an oracle that foresees every byte.
+/* test_dlcbf.c - d-left counting filters against an oracle that predicts every byte.
  *
  * usage: test_dlcbf [STEPS]     operations of each history
  *
  * The oracle is the paper's structure (Bonomi et al., ESA 2006, sections 3 and 5.2) as lists: each
- * bucket of each subtable is a list of fingerprints with their copies. Where a fingerprint belongs
- * it works out by long multiplication. Its lists, written bit by bit, are the body.
+ * bucket of each subtable is a list of fingerprints with their copies. It finds the places of a
+ * fingerprint by long multiplication. Its lists, written bit by bit, are the body.
  */
 #include "by_hand.h"
 #include "kinds/dlcbf/size.h"
@@ -15,8 +15,8 @@
 
 static uint64_t steps = 4000;
 
-/* Tables so small that every limit is met: tables, buckets, cells, remainder_bits, counter_bits,
- * bucket_bytes, moves. */
+/* Tables that are so small that every limit is reached: tables, buckets, cells, remainder_bits,
+ * counter_bits, bucket_bytes, moves. */
 static const uint64_t geometries[][DLCBF_FIELDS] = {
     { 4, 16, 8, 14, 2, 16, 1 },  /* the paper's cells */
     { 4, 16, 8, 14, 2, 16, 0 },  /* the same without moves */
@@ -52,7 +52,7 @@ typedef struct oracle {
     bucket   all[MAX_BUCKETS]; /* subtable after subtable */
 } oracle;
 
-/* Numbers prime to the range: the next from a random one on. */
+/* The factors: from a random number on, the next one that is coprime to the range. */
 static void oracle_start(oracle *o, const uint64_t *geometry) {
     memset(o, 0, sizeof *o);
     memcpy(o->g, geometry, sizeof o->g);
@@ -67,7 +67,8 @@ static void oracle_start(oracle *o, const uint64_t *geometry) {
     assert_true(geometry[DLCBF_TABLES] * geometry[DLCBF_BUCKETS] <= MAX_BUCKETS);
 }
 
-/* Of B (2^r - 1) prints the hash has one; the remainder is one more, so that it is never 0. */
+/* The hash has one of B (2^r - 1) prints. The stored remainder is one more, so that it is never
+ * 0. */
 static uint64_t oracle_print(const oracle *o, uint64_t hash) {
     uint64_t const remainders = (UINT64_C(1) << o->g[DLCBF_REMAINDER_BITS]) - 1;
     return high_half(hash, o->g[DLCBF_BUCKETS] * remainders);
@@ -89,8 +90,8 @@ static bucket *bucket_of(oracle *o, uint64_t fingerprint, unsigned i) {
     return &o->all[i * o->g[DLCBF_BUCKETS] + at];
 }
 
-/* Visits the entries of a fingerprint: all its copies, how many entries, and that which is counted
- * up and down, the one that is not full or else the first. */
+/* The entries of a fingerprint: their number, all their copies, and the entry that adds and
+ * removals change: the one that is not full, or else the first. */
 typedef struct holding {
     uint64_t copies;
     unsigned entries;
@@ -128,7 +129,7 @@ static void take_out(bucket *b, unsigned at) {
     b->list[at] = b->list[--b->n];
 }
 
-/* Section 5.2: a key of the first bucket that could as well be elsewhere. */
+/* Section 5.2: move a key of the first bucket that also has room in another one. */
 static bucket *oracle_make_room(oracle *o, uint64_t fingerprint) {
     bucket *const full = bucket_of(o, fingerprint, 0);
     for (unsigned k = 0; k < full->n && o->g[DLCBF_MOVES] != 0; k++) {
@@ -196,7 +197,7 @@ typedef struct pair {
     oracle           *oracle;
     uint8_t          *expected; /* a body to compare with */
     dice              chance;
-    uint64_t          refused, saturated, spread; /* how often that was met */
+    uint64_t          refused, saturated, spread; /* how often that happened */
 } pair;
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
@@ -277,7 +278,8 @@ static void step_remove(pair *p, uint64_t hash) {
     check_bytes(p);
 }
 
-/* Up for a while, then down for a while; some adds are of what is there, some many times. */
+/* Mostly adds for a while, then mostly removals. Some adds are of keys that are present, some of
+ * many copies. */
 static void history(pair *p, uint64_t n) {
     const uint64_t *const g = p->oracle->g;
     uint64_t const        phase = 200 + 3 * g[DLCBF_TABLES] * g[DLCBF_BUCKETS] * g[DLCBF_CELLS];
@@ -317,7 +319,7 @@ static void statuses_counts_and_bytes_match_the_oracle(void **state) {
     }
 }
 
-/* What is saturated stays; of all else nothing is left. */
+/* Saturated fingerprints stay; of all others nothing is left. */
 static void emptied_tables_are_all_zero(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
@@ -340,7 +342,7 @@ static void emptied_tables_are_all_zero(void **state) {
     }
 }
 
-/* Up to its limit a count is exact; at the limit it is many, and stays. */
+/* A count is exact up to its limit. At the limit it is TAMIS_COUNT_MANY, and stays so. */
 static void counts_are_exact_up_to_the_limit(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
@@ -390,8 +392,8 @@ static void no_fingerprint_has_a_low_part_of_0(void **state) {
     }
 }
 
-/* The flaw of section 3.2: two keys leave the same remainder where a third looks. Every key in a
- * small world is added and removed among all others: nobody is ever mistaken for another. */
+/* The flaw of section 3.2: two keys leave the same remainder where a third looks. Every key of a
+ * small table is added and removed among all others: no key is ever taken for another. */
 static void removal_never_takes_the_cell_of_another(void **state) {
     (void)state;
     static const uint64_t geometry[DLCBF_FIELDS] = { 3, 6, 40, 4, 2, 30, 0 };
@@ -418,7 +420,7 @@ typedef struct visits {
     uint64_t total, n;
 } visits;
 
-/* Each entry as it is; each of a saturated fingerprint as such. */
+/* Each entry is visited with its copies; those of a saturated fingerprint as saturated. */
 static bool check_visit(void *context, uint64_t print, uint64_t copies) {
     visits *const  seen = context;
     oracle *const  o = seen->visited->oracle;
@@ -484,7 +486,7 @@ static void fill_for_merge(pair *p, uint64_t n) {
     }
 }
 
-/* True: it fitted. */
+/* True: there was room. */
 static bool check_merge(pair *into, const pair *from) {
     oracle *const before = malloc(sizeof *before);
     assert_non_null(before);
@@ -498,8 +500,8 @@ static bool check_merge(pair *into, const pair *from) {
     return fits;
 }
 
-/* Two tables whose keys together are about as many as there is room for. The kind says that it
- * merges by steps; that nothing is left of those in the end is up to the front door. */
+/* Two tables that together have about as many keys as there is room for. The kind merges by steps;
+ * if a merge fails, the caller restores the table (make.c). */
 static void merges_match_the_oracle_up_to_the_limit(void **state) {
     (void)state;
     unsigned fitted = 0, refused = 0;
@@ -544,7 +546,7 @@ static void check_same(const tamis_set *a, const tamis_set *b) {
     assert_int_equal(a->table.moved, b->table.moved);
 }
 
-/* All or nothing: where the first table has no room for the second, it is as it was. */
+/* All or nothing: if the first table has no room for the second, it does not change. */
 static void merges_that_do_not_fit_change_nothing(void **state) {
     (void)state;
     unsigned refused = 0;
@@ -573,7 +575,7 @@ static void merges_that_do_not_fit_change_nothing(void **state) {
     assert_in_range(refused, 3, 25);
 }
 
-/* With the failsafe a table takes more before it refuses; and tells how often it was needed. */
+/* With moves a table takes more keys before it refuses one, and counts the moves. */
 static void moves_make_room_and_are_counted(void **state) {
     (void)state;
     uint64_t taken[2] = { 0, 0 };
@@ -596,8 +598,8 @@ static void moves_make_room_and_are_counted(void **state) {
     assert_true(taken[1] > taken[0] + 100);
 }
 
-/* At capacity nothing has to give way, although a merge does not bring keys in the order in which
- * they came. (tests/file/test_transfer.c: streams.) */
+/* At capacity no key has to be moved, although a merge adds the keys in another order.
+ * (tests/file/test_transfer.c: streams.) */
 static void check_unmoved(const tamis_set *set, uint64_t keys) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
@@ -635,7 +637,7 @@ static void merges_at_capacity_move_nothing(void **state) {
 
 #define FLOOD 300000
 
-/* A full table and a key that is added without end: nobody is refused, nobody is lost. */
+/* In a full table one key is added again and again: no other key is refused or lost. */
 static void floods_of_one_key_harm_no_other_key(void **state) {
     (void)state;
     uint64_t const   capacity = 3000;

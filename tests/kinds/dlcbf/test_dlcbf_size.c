@@ -62,7 +62,7 @@ static void geometry_of(const life *lived, uint64_t *ret_geometry) {
     ret_geometry[DLCBF_MOVES] = 0;
 }
 
-/* Did a life in which random keys make room for new ones have a refusal? */
+/* Was an add refused while random keys were replaced by new ones? */
 static bool has_overflown(const life *lived, uint64_t n, uint64_t *key, dice *random) {
     uint64_t          g[DLCBF_FIELDS];
     const tamis_kind *kind;
@@ -191,8 +191,8 @@ static bool keeps(const tamis_need *need, const uint64_t *g) {
            tamis_dlcbf_overflow(g, n, lifetime) <= need->overflow;
 }
 
-/* Every choice is possible and keeps what was asked for; there is one unless it would need too
- * many fingerprints. */
+/* Every choice is possible and meets the need. There is a choice unless it would need too many
+ * fingerprints. */
 static void check_choice(const grid_point *p) {
     uint64_t   g[DLCBF_FIELDS];
     bool const is_chosen = tamis_dlcbf_choose(&p->need, g);
@@ -212,7 +212,7 @@ static void every_choice_keeps_what_was_asked_for(void **state) {
     }
 }
 
-/* Each field alone, and each pair, fixed to what another need would have. */
+/* Fix each field, and each pair of fields, to values that were chosen for another need. */
 static unsigned check_fixed(const grid_point *p, const uint64_t *wish, unsigned a, unsigned b) {
     tamis_need need = p->need;
     uint64_t   g[DLCBF_FIELDS];
@@ -243,7 +243,7 @@ static void fixed_fields_are_honoured(void **state) {
     assert_true(had > 20);
 }
 
-/* Buckets that would have to be fuller than any, and the fpr allows it. */
+/* So few buckets that they cannot hold the keys, with an fpr that would allow it. */
 static void far_too_few_buckets_are_refused(void **state) {
     (void)state;
     for (double n = 100; n < 1e12; n *= 7) {
@@ -258,7 +258,7 @@ static void far_too_few_buckets_are_refused(void **state) {
     }
 }
 
-/* A geometry that was chosen, fixed as a whole, is chosen again. */
+/* If all fields of a chosen geometry are fixed, the same geometry is chosen again. */
 static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
@@ -271,8 +271,9 @@ static void a_chosen_geometry_can_be_fixed(void **state) {
     }
 }
 
-/* As many fingerprints as another table has, for keys that come from there; whatever is preferred,
- * and for half as many keys again. Or none: no table has one more, which no 2^r - 1 divides. */
+/* A table with as many fingerprints as another one has, for keys received from there, with either
+ * preference, and for half as many keys again. Or the number is refused, if no 2^r - 1 divides
+ * it. */
 static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
@@ -339,7 +340,7 @@ static void bytes_refuse_what_is_out_of_range(void **state) {
     }
 }
 
-/* And each is had at the ends of its range. */
+/* Each field takes both ends of its range. */
 static void bytes_of_any_geometry_are_those_of_its_buckets(void **state) {
     (void)state;
     dice     random = dice_start();

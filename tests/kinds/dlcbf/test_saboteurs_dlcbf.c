@@ -4,7 +4,7 @@
 #include "core/cells.h"
 #include "kinds/dlcbf/size.h"
 
-/* Buckets with bits to spare behind their cells, some cells free; counters of 1 bit. */
+/* Buckets with unused bits after their cells, and free cells; counters of 1 bit. */
 #define COUNTING "tables=3,buckets=20,cells=7,remainder_bits=9,counter_bits=1,bucket_bytes=11"
 #define SET "tables=2,buckets=30,cells=7,remainder_bits=9,counter_bits=0,bucket_bytes=9"
 
@@ -78,7 +78,7 @@ static void validate_names_bits_behind_the_cells(void **state) {
 
 /* ------------------------------------------------------------------ I2 */
 
-/* A bucket of n equal cells, which is all that the table has, and counts that fit. */
+/* The only contents of the table are n equal cells in one bucket; the counts of the table agree. */
 static void put_cells(tamis_set *set, unsigned n, uint64_t counter, uint64_t saturated) {
     cells_shape const shape = shape_of(set);
     uint64_t const    full = UINT64_C(1) << (shape.bits - shape.print_bits);
@@ -115,8 +115,8 @@ static void validate_names_fingerprints_with_too_many_cells(void **state) {
     tamis_free(plain);
 }
 
-/* The second subtable of a table, beside a first one with one of its keys: that is broken just for
- * the keys that are in the second already. */
+/* The second subtable of a table is combined with a first one that has one more key. That is broken
+ * only if the key is in the second subtable already. */
 static void validate_names_cells_in_other_subtables(void **state) {
     (void)state;
     tamis_set *const  other = make(SET, 60);
@@ -179,7 +179,7 @@ static void validate_names_saturation_that_is_wrong(void **state) {
 
 /* ------------------------------------------------------------------ anything */
 
-/* Is the bit part of a remainder? Only there another bit may be another table. */
+/* Is the bit part of a remainder? Only there a flipped bit can give another valid table. */
 static bool is_remainder(const tamis_set *set, uint64_t bit) {
     cells_shape const    shape = shape_of(set);
     uint64_t const       b = bit / (8 * shape.bytes), at = bit % (8 * shape.bytes);

@@ -2,7 +2,7 @@
  *
  * The oracle keeps the words in a list in the order of (home, word, rest). From that alone it
  * writes the whole body: each word at the first place that is neither before its home nor taken.
- * After every step all bytes must be equal, so the order of events leaves no trace.
+ * After every step all bytes must be equal, so they do not depend on the order of events.
  */
 #include "core_units.h"
 
@@ -74,7 +74,7 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
 
 /* ------------------------------------------------------------------ a model and its body */
 
-/* Words, count and rests, with other bytes before; all are zero. */
+/* Words, count and rests, all zero, with other bytes before them. */
 static model model_new(dice *random, uint64_t room, uint64_t homes, unsigned rest_bits) {
     model m = { .buckets = 1 + dice_below(random, MAX_BUCKETS) };
     m.shape = (attic_view){
@@ -119,7 +119,7 @@ static void add_one(model *m, const attic_view *attic, uint64_t word, uint64_t r
     attic_add(attic, word, rest);
 }
 
-/* Few buckets, keys and rests, so that equal ones meet. */
+/* Few different buckets, keys and rests, so that many are equal. */
 static void add_random(model *m, const attic_view *attic, dice *random) {
     uint64_t const bucket = dice_below(random, dice_below(random, 2) ? m->buckets : 1 + m->n);
     unsigned const own = (unsigned)dice_below(random, dice_below(random, 2) ? 1 << 14 : 3);
@@ -197,7 +197,7 @@ static unsigned random_list(const model *m, dice *random, entry *ret_list) {
     return (unsigned)m->shape.room;
 }
 
-/* Adds in this order; then the strangers go, each at once when `is_eager`, or all in the end. */
+/* Add in this order. Strangers are removed: at once if `is_eager`, or all at the end. */
 static void live(model *m, const attic_view *attic, const entry *list, unsigned n, bool is_eager) {
     for (unsigned i = 0; i < n; i++) {
         add_one(m, attic, list[i].word, list[i].rest);
@@ -311,7 +311,7 @@ static void attic_is_whole_just_when_the_oracle_would_write_it(void **state) {
     assert_true(seen[0] > 2000 && seen[1] > 500);
 }
 
-/* Any bytes: whatever is asked comes to an end, and inside the body. */
+/* For any bytes, every operation ends and stays inside the body. */
 static void attic_of_any_bytes_is_read_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();

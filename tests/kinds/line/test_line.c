@@ -1,10 +1,10 @@
-/* test_line.c - tables of cache lines against an oracle that foresees every answer.
+/* test_line.c - tables of cache lines against an oracle that predicts every answer.
  *
  * usage: test_line [STEPS]     operations of each history
  *
- * A table knows of a key nothing but its fingerprint, so the oracle keeps a sorted list of
- * fingerprints with their copies and values, and how many entries each chain has; with that it
- * foresees every status exactly, the refusals too.
+ * A table stores nothing about a key but its fingerprint. So the oracle keeps a sorted list of
+ * fingerprints with their copies and values, and how many entries each chain has. From that it
+ * predicts every status, including refusals.
  */
 #include "buffer.h"
 #include "by_hand.h"
@@ -18,8 +18,8 @@
 
 static uint64_t steps = 5000;
 
-/* Modes, in tables so small that every limit is met: buckets, remainder_bits, counter_bits, copies,
- * value_bits, attic. */
+/* All modes, in tables that are so small that every limit is reached: buckets, remainder_bits,
+ * counter_bits, copies, value_bits, attic. */
 static const uint64_t geometries[][LINE_FIELDS] = {
     { 3, 8, 0, 8, 0, 16 },   /* a multiset */
     { 20, 8, 0, 8, 0, 25 },  /* on two shelves */
@@ -89,7 +89,8 @@ static uint64_t oracle_count(line_oracle *o, uint64_t print) {
     return copies == o->most ? TAMIS_COUNT_MANY : copies;
 }
 
-/* Entries beyond the line, which has the first whole chains within its slots. */
+/* How many entries are not in the line. The line has the first whole chains that fit into its
+ * slots. */
 static unsigned tail_of(const unsigned *size) {
     unsigned kept = 0, total = 0, chain = 0;
     for (unsigned i = 0; i < LINE_CHAINS; i++) total += size[i];
@@ -190,7 +191,7 @@ typedef struct pair {
     tamis_table       table;
     line_oracle      *oracle;
     dice              chance;
-    uint64_t          refused, saturated; /* how often that was met */
+    uint64_t          refused, saturated; /* how often that happened */
 } pair;
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
@@ -225,7 +226,7 @@ static bool check_visit(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Every fingerprint and every count of the table is the oracle's. */
+/* All fingerprints and counts of the table are equal to those of the oracle. */
 static void check_all(const pair *p) {
     visits      seen = { .oracle = p->oracle };
     const char *why = "";
@@ -244,7 +245,7 @@ static void check_key(const pair *p, uint64_t hash) {
     assert_int_equal(p->table.saturated, p->oracle->saturated);
 }
 
-/* Any hash, or one whose fingerprint is there. Every second is in one chain. */
+/* Any hash, or one whose fingerprint is in the table. Every second is in one chain. */
 static uint64_t pick(pair *p, bool is_present) {
     uint64_t const any = dice_roll(&p->chance);
     if (is_present && p->oracle->n != 0) {
@@ -272,7 +273,7 @@ static void step_remove(pair *p, uint64_t hash) {
     check_key(p, hash);
 }
 
-/* Up for a while, then down for a while; some adds are of what is there. */
+/* Mostly adds for a while, then mostly removals. Some adds are of keys that are present. */
 static void history(pair *p, uint64_t n) {
     bool const can_remove = p->oracle->most > 1;
     for (uint64_t i = 0; i < n; i++) {
@@ -303,7 +304,7 @@ static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     }
 }
 
-/* Up to its limit a count is exact; at the limit it is many, and stays. */
+/* A count is exact up to its limit. At the limit it is TAMIS_COUNT_MANY, and stays so. */
 static void counts_are_exact_up_to_the_limit(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
@@ -353,7 +354,7 @@ static void shuffle(uint64_t *list, size_t n, dice *chance) {
     }
 }
 
-/* Adds that were taken, floods among them. */
+/* Add keys, with floods among them; returns those that were added. */
 static size_t fill(pair *p, uint64_t *ret_taken, size_t most) {
     size_t n = 0;
     for (uint64_t i = 0; i < most && n + 9 <= most; i++) {
@@ -373,7 +374,8 @@ static void remove_strangers(pair *p, uint64_t *strangers, size_t *n) {
     }
 }
 
-/* The same adds, with strangers among them that leave again; if one finds no room they all do. */
+/* The same adds, with strangers among them that are removed again. If one finds no room, all
+ * strangers are removed. */
 static void live_otherwise(pair *p, const tamis_table *goal, const uint64_t *taken, size_t n) {
     uint64_t strangers[64];
     size_t   n_strangers = 0;
@@ -406,7 +408,7 @@ static void check_history(const uint64_t *geometry, uint64_t seed, size_t adds) 
     pair_free(&b);
 }
 
-/* Half full, just full, and long beyond. */
+/* Half full, just full, and overfull. */
 static void bytes_tell_what_is_held_and_no_history(void **state) {
     (void)state;
     for (uint64_t seed = 0; seed < 4 + steps / 1000; seed++) {
@@ -430,7 +432,7 @@ static void check_value(const pair *p, uint64_t hash) {
     assert_int_equal(p->kind->has(&p->table, hash), h != NULL);
 }
 
-/* A key that is there with another value is a conflict, and can be moved. */
+/* A key that has another value is a conflict, and can be moved. */
 static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
     uint32_t           before = value;
     tamis_status const was = p->kind->states->get(&p->table, hash, &before);
@@ -486,7 +488,7 @@ static void drop_all(pair *p) {
     for (uint64_t i = 0; i < p->table.body_bytes; i++) assert_int_equal(p->table.body[i], 0);
 }
 
-/* put, replace, get, drop, of present and absent, with room and without. */
+/* put, replace, get and drop, of present and absent keys, with and without room. */
 static void values_are_those_that_were_put(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
@@ -528,7 +530,7 @@ static void bytes_of_a_map_tell_no_history(void **state) {
 
 /* ------------------------------------------------------------------ merging */
 
-/* What both hold together, if there is room for it. */
+/* The contents of both together. False: there is no room for them. */
 static bool oracle_merge(const line_oracle *a, const line_oracle *b, line_oracle *ret_sum) {
     *ret_sum = *a;
     for (size_t i = 0; i < b->n; i++) {
@@ -539,7 +541,7 @@ static bool oracle_merge(const line_oracle *a, const line_oracle *b, line_oracle
     return true;
 }
 
-/* True: it fitted. */
+/* True: there was room. */
 static bool check_merge(pair *into, const pair *from) {
     tamis_table const  before = into->table;
     uint8_t *const     bytes = malloc(before.body_bytes);
@@ -562,7 +564,7 @@ static bool check_merge(pair *into, const pair *from) {
     return fits;
 }
 
-/* So many adds; now and then of a key that both tables have, until it is saturated. */
+/* Add this many keys; now and then one that both tables have, until it is saturated. */
 static void fill_for_merge(pair *p, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         bool const     is_flood = i % 16 == 0;
@@ -571,7 +573,7 @@ static void fill_for_merge(pair *p, uint64_t n) {
     }
 }
 
-/* Two tables whose keys together are about as many as there is room for. */
+/* Two tables that together have about as many keys as there is room for. */
 static void merges_are_all_or_nothing_at_the_edge(void **state) {
     (void)state;
     unsigned fitted = 0, refused = 0;
@@ -721,7 +723,7 @@ static const mode modes[] = {
     { 0, "remainder_bits=20", "copies=1" },
 };
 
-/* It is the same to the last bit: no history shows. */
+/* It is the same to the last bit: the body does not depend on its history. */
 static void what_arrives_is_what_was_sent(void **state) {
     (void)state;
     static const uint64_t keys[] = { 0, 1, 1000, 1500, 4000 };
@@ -765,7 +767,8 @@ static void lines_become_ranks_and_lines_again(void **state) {
     }
 }
 
-/* A rank of 62 x 2^r x any number of fingerprints becomes a line; one of 61 does not. */
+/* A rank whose number of fingerprints is 62 x 2^r x any number can become a line; with 61 it
+ * cannot. */
 static void ranks_become_lines_where_62_divides(void **state) {
     (void)state;
     static const char *const geometry[] = { "buckets=100,chains=31,remainder_bits=9,copies=8",

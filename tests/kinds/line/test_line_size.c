@@ -1,4 +1,5 @@
-/* test_line_size.c - kinds/line/size.h: what it states, against tables of cache lines that live.
+/* test_line_size.c - what kinds/line/size.h states, compared with tables that are filled and
+ * churned.
  *
  * usage: test_line_size [N [TABLES]]     every N-th choice of the grid; so many tables that live
  *
@@ -91,7 +92,8 @@ static void measure(const tamis_table *table, sample *cut, sample *tails, sample
     }
 }
 
-/* Within four sigma, of what is counted per shelf. So few as 30 in all have no sigma yet. */
+/* Within four sigma, which are estimated from the counts per shelf. If there are no more than 30 in
+ * all, sigma is not known well enough. */
 static void check_near(const char *name, double stated, const sample *measured, double per) {
     double const mean = sample_mean(measured) / per, sigma = sample_sigma(measured) / per;
     print_message("#   %s: %.6g +- %.2g, stated %.6g\n", name, mean, sigma, stated);
@@ -189,7 +191,7 @@ static uint64_t peak_of(const life *lived, uint64_t n, uint64_t *key, dice *rand
     return peak;
 }
 
-/* Tables that would have refused a key with so many words. */
+/* How many tables would have refused a key, for each number of words. */
 static void measure_peaks(const life *lived, uint64_t n, unsigned *ret_refused) {
     dice            random = dice_start();
     uint64_t *const key = calloc(n, sizeof *key);
@@ -206,7 +208,8 @@ static double stated_of(const life *lived, uint64_t n, const uint64_t *g) {
     return tamis_line_overflow(g, &work);
 }
 
-/* The smallest attic that is stated to overflow with at most a quarter; and that which does. */
+/* The smallest attic that is stated to overflow with a probability of at most a quarter, and the
+ * smallest one that really does. */
 static void explain_life(const life *lived, uint64_t n, const unsigned *refused) {
     uint64_t g[LINE_FIELDS], found = 0;
     life_geometry(lived, 0, g);
@@ -215,7 +218,7 @@ static void explain_life(const life *lived, uint64_t n, const unsigned *refused)
     print_message("# %s: 1/4 overflow with %u words, stated %u; %.4f there\n", lived->name,
                   (unsigned)found, (unsigned)g[LINE_ATTIC],
                   (double)refused[g[LINE_ATTIC]] / tables);
-    /* Safe, and not absurd: the attic of a small table is close. */
+    /* The statement is safe, and not too careful: for small tables the two are close. */
     bool const is_exact = lived->lines <= LAW_EXACT_SHELVES * LINE_GROUP && lived->load < 48;
     assert_true(g[LINE_ATTIC] <=
                 (is_exact && lived->lifetime == 1 ? 2 * found + 12 : 3 * found + 50));
@@ -365,7 +368,7 @@ static void asking_for_more_safety_never_saves_a_bit(void **state) {
     }
 }
 
-/* Each field alone, and each pair, fixed to what another need would have. */
+/* Fix each field, and each pair of fields, to values that were chosen for another need. */
 static void check_fixed(const grid_point *p, const uint64_t *wish, unsigned a, unsigned b) {
     uint64_t g[LINE_FIELDS];
     free_geometry(p->counter_bits, p->copies, p->value_bits, g);
@@ -392,7 +395,7 @@ static void fixed_fields_are_honoured(void **state) {
     }
 }
 
-/* A geometry that was chosen, fixed as a whole, is chosen again. */
+/* If all fields of a chosen geometry are fixed, the same geometry is chosen again. */
 static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {
@@ -405,7 +408,8 @@ static void a_chosen_geometry_can_be_fixed(void **state) {
     }
 }
 
-/* As many fingerprints as another table has, for keys that come from there; or none. */
+/* A table with as many fingerprints as another one has, for keys received from there; or the number
+ * is refused. */
 static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 5 * one_in) {

@@ -1,6 +1,6 @@
 /* test_line_start.c - making a small set takes few evaluations of the law.
  *
- * That is nearly all of the time that tamis_create() takes, and a server makes many small sets. The
+ * They take nearly all of the time of tamis_create(), and a server makes many small sets. The
  * linker puts the functions of this file between size.c and law.c (--wrap), so nothing in the
  * library has to count.
  */
@@ -55,7 +55,7 @@ static void make_set(const tamis_spec *spec) {
 }
 
 /* The search tries up to 11 loads where the attic is a large part of the table, and 1 to 5 where it
- * is not. What the table will be like is left to those who ask: tamis_inspect, tamis_plan_kinds. */
+ * is not. The forecast of the table is computed only by tamis_inspect() and tamis_plan_kinds(). */
 static void a_set_takes_few_evaluations(void **state) {
     static const double   rates[] = { 0.07, 0.01, 0.001, 1e-6 };
     static const unsigned abilities[] = { 0, TAMIS_CAN_REMOVE, TAMIS_CAN_COUNT };
@@ -75,7 +75,7 @@ static void a_set_takes_few_evaluations(void **state) {
     }
 }
 
-/* A geometry that is given may not do what is asked for: that is found out. */
+/* A given geometry may not meet the need, so it is checked. */
 static void a_given_geometry_is_checked(void **state) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_set *set;

@@ -1,8 +1,8 @@
-/* test_line_tails.c - the law of a tail is that of its definition.
+/* test_line_tails.c - the law of a tail agrees with its definition.
  *
- * The library writes most of this law down in a closed form (tails.c). Here it is added up as it is
- * defined: chain by chain, for each place where the line may be cut and each chain where a flooded
- * key may be.
+ * The library has a closed form for most of it (tails.c). Here it is added up as it is defined:
+ * chain by chain, for each place where the line may be cut and each chain where a flooded key may
+ * be.
  */
 #include "unit.h"
 

@@ -2,7 +2,7 @@
  *
  * The oracle keeps the entries of all buckets in the order of (bucket, chain, byte, rest). From
  * that alone it writes the whole body: a line has the first whole chains within 50 slots, a shelf
- * the first 28 of what is left of 16 buckets, the attic the others. It foresees what is refused,
+ * the first 28 of what is left of 16 buckets, the attic the others. It predicts what is refused,
  * and after every step all bytes must be equal.
  */
 #include "core_units.h"
@@ -60,7 +60,7 @@ static unsigned tail_of(const model *m, uint64_t bucket) {
     return first_of(m, bucket + 1) - first_of(m, bucket) - kept_of(m, bucket);
 }
 
-/* Does all of it find a place? */
+/* Is there room for all entries? */
 static bool model_fits(const model *m) {
     uint64_t sent = 0, shelf = 0;
     for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
@@ -216,7 +216,8 @@ static void check_bucket(const model *m, lines_view lines, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ one fingerprint */
 
-/* Few chains now and then, and few bytes, so that runs are long and equal ones meet. */
+/* Sometimes only few chains, and few different bytes, so that runs are long and have equal
+ * bytes. */
 static lines_place random_place(const model *m, dice *random, unsigned chains) {
     uint64_t const any = dice_edge(random);
     unsigned const bits = (unsigned)m->shape.remainder_bits - 8;
@@ -339,7 +340,7 @@ static void step(model *m, lines_view lines, const life *as, bool is_up, dice *r
     m->cut += kept_of(m, place.bucket) < first_of(m, place.bucket + 1) - first_of(m, place.bucket);
 }
 
-/* What was met is added to met[]: cut lines, keys that are far, refusals. */
+/* Adds to met[] how often each was seen: cut lines, keys outside of their line, refusals. */
 static void live(const width *w, const life *as, dice *random, unsigned met[3]) {
     model *const     m = model_new(w, as->buckets, as->room);
     fenced           memory = fenced_new(m->bytes);
@@ -431,7 +432,8 @@ static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
     }
 }
 
-/* A file that was opened on trust: what is changed may be wrong, and must be inside. */
+/* In a file that was opened with TAMIS_OPEN_TRUST, changes may be wrong, but must stay inside the
+ * body. */
 static void lines_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();

@@ -1,7 +1,7 @@
 /* test_runs.c - kinds/line/runs.h against single bits, lists of lengths and plain arrays of bytes.
  *
- * These files are compiled for every instruction set, and each is held against the same models: so
- * all of them are equal, too. A line is tested between two neighbours of random bytes.
+ * This file is compiled for every instruction set, and each is compared with the same models: so
+ * all of them give the same results. A line is tested between two neighbours of random bytes.
  */
 #include "core_units.h"
 

@@ -8,7 +8,7 @@
 #define MULTISET "buckets=18,remainder_bits=12,counter_bits=0,copies=8,attic=90"
 #define COUNTING "buckets=18,remainder_bits=8,counter_bits=3,copies=1,attic=90"
 
-/* How a table of lines looks, worked out of its geometry. */
+/* The layout of a table of lines, computed from its geometry. */
 typedef struct line_view {
     lines_shape shape;
     lines_view  lines;
@@ -65,7 +65,7 @@ static uint64_t find_line(const line_view *view, bool is_cut) {
     return 0;
 }
 
-/* I1: a chain less than there are runs; a start behind the end; a byte, or a rest, that is free. */
+/* I1: fewer chains than runs; a start after the end; a free slot whose byte or rest is not zero. */
 static void validate_names_an_impossible_index(void **state) {
     (void)state;
     line_view        view;
@@ -100,7 +100,8 @@ static bool swap_slots(const line_view *view, uint64_t bucket, unsigned slot, bo
     return true;
 }
 
-/* I2: a chain that has nothing; a line that is cut too early, or in a run; slots out of order. */
+/* I2: a chain without entries; a line that is cut too early, or within a run; slots out of
+ * order. */
 static void validate_names_lines_out_of_order(void **state) {
     (void)state;
     line_view        view;
@@ -145,8 +146,8 @@ static void validate_names_rests_out_of_order(void **state) {
     tamis_free(set);
 }
 
-/* I3: a shelf that counts wrongly, or has a key that is free; an attic that does, is out of order,
- * or has what would have room on the shelf. */
+/* I3: a shelf with a wrong count, or with a free key that is not zero; the same in the attic; an
+ * attic that is out of order, or has entries for which the shelf has room. */
 static void validate_names_shelves_and_attics_that_are_wrong(void **state) {
     (void)state;
     line_view               view;
@@ -172,7 +173,7 @@ static void validate_names_shelves_and_attics_that_are_wrong(void **state) {
     tamis_free(set);
 }
 
-/* I3: a word that is at another place than its own. */
+/* I3: a word that is not at its place. */
 static void validate_names_words_that_are_not_at_home(void **state) {
     (void)state;
     line_view               view;
@@ -216,7 +217,7 @@ static void validate_names_too_many_copies(void **state) {
     }
 }
 
-/* I5: counts that are not `keys`, or not `saturated`. I6: a bit behind the last. */
+/* I5: counts that differ from `keys` or `saturated`. I6: a bit after the last part. */
 static void validate_names_counts_and_bits_that_are_wrong(void **state) {
     (void)state;
     line_view        view;
@@ -234,7 +235,7 @@ static void validate_names_counts_and_bits_that_are_wrong(void **state) {
     tamis_free(set);
 }
 
-/* More entries of a bucket than any operation makes or sees: they are not to be believed. */
+/* A bucket has more entries than any operation makes or looks at: such a table is refused. */
 static void validate_names_a_bucket_with_too_many(void **state) {
     (void)state;
     subject const    variant = { .kind = "line",
@@ -254,7 +255,7 @@ static void validate_names_a_bucket_with_too_many(void **state) {
     tamis_free(set);
 }
 
-/* Is the bit part of a fingerprint? Only there another bit may be another table. */
+/* Is the bit part of a fingerprint? Only there a flipped bit can give another valid table. */
 static bool is_fingerprint(const line_view *view, uint64_t bit) {
     const lines_shape *const s = &view->shape;
     if (bit < 8 * s->shelves) return bit % 512 >= 112;
@@ -263,7 +264,7 @@ static bool is_fingerprint(const line_view *view, uint64_t bit) {
     return bit >= s->slot_rests && bit < s->end && s->counter_bits == 0;
 }
 
-/* Any change of any bit shows, but for one that makes another fingerprint. */
+/* Every flipped bit is noticed, unless the result is another fingerprint. */
 static void validate_sees_every_flipped_bit(void **state) {
     (void)state;
     static const char *const geometries[] = { MULTISET, COUNTING };

@@ -1,4 +1,4 @@
-/* test_shelf.c - kinds/line/shelf.h against sorted lists of what each bucket has.
+/* test_shelf.c - kinds/line/shelf.h against a sorted list of the entries of each bucket.
  *
  * The oracle keeps all entries in one list, in the order of (bucket, key, rest). From that alone it
  * writes the whole body: the first 28 entries of 16 buckets are on their shelf, the others in the
@@ -43,7 +43,7 @@ static uint64_t home_of(const model *m, const entry *one) {
     return multiply_digits(mix64(group_of(one->bucket)), m->shape.attic.homes, &low);
 }
 
-/* In the attic: by home, then as everywhere. */
+/* The order in the attic: by home, then as in the list. */
 static void model_attic(const model *m, model *ret_attic) {
     uint64_t group = UINT64_MAX;
     unsigned on_shelf = 0;
@@ -101,7 +101,7 @@ static void model_bytes(const model *m, uint8_t *ret_bytes) {
     put_attic(m, ret_bytes);
 }
 
-/* Words of the attic if this group had so many entries more. */
+/* How many words the attic would have if this group had this many more entries. */
 static uint64_t model_sent(const model *m, uint64_t more_to, unsigned more) {
     uint64_t sent = 0;
     for (uint64_t group = 0; group <= group_of(m->buckets - 1); group++) {

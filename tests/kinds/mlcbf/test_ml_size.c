@@ -1,5 +1,5 @@
-/* test_ml_size.c - what is stated of multilayer filters, against laws worked out another way, the
- * paper's figures, and filters that live.
+/* test_ml_size.c - what is stated about multilayer filters, compared with laws that are computed in
+ * another way, with the paper's figures, and with filters that are filled.
  *
  * usage: test_ml_size [TABLES]
  */
@@ -38,7 +38,7 @@ static void all_free(uint64_t *g) {
 
 /* ------------------------------------------------------------------ laws */
 
-/* One hit more, by all increments, for each number of hits. */
+/* Add one hit after the other, each with all increments. */
 static void law_by_hits(uint64_t mask, double counters, unsigned hits, double *ret_law) {
     static double    of_hits[ML_MAX_SUM], next[ML_MAX_SUM];
     increments const d = increments_make(mask);
@@ -137,7 +137,7 @@ static ml_heights heights_of(const uint64_t *bits, double load) {
     return heights;
 }
 
-/* A window has the sums of one pass; each area by itself has another. */
+/* A window gets the sums of all its areas in one pass. They agree with a pass for each area. */
 static void a_window_has_the_cells_of_all_its_areas(void **state) {
     static const uint64_t bits[LEVELS_MAX] = { 1, 2, 2, 4, 4, 8 };
     static const double   counters[] = { 3, 40, 500, 3000 }, loads[] = { 0.3, 1.5 };
@@ -219,7 +219,8 @@ typedef struct life {
     uint64_t g[ML_FIELDS];
 } life;
 
-/* Blocks close, or counters reach the top, in the filling or later: about half of the tables each.
+/* Blocks close or counters reach the top, while tables are filled or later, in about half of the
+ * tables each.
  * */
 static const life lives[] = {
     { 500, 1, 0, { 20, 100, 236, 3, GENERAL, 0, 2, 2, 3, 8 } },
@@ -230,7 +231,7 @@ static const life lives[] = {
     { 500, 8, 0, { 10, 200, 1500, 3, D4, 1, 3, 4, 3, 3 } },
 };
 
-/* Does anything stick in the whole life of a table? */
+/* Does anything stick during the lifetime of a table? */
 static bool lives_and_sticks(const life *lived, uint64_t seed) {
     tamis_set *const set = make_mlcbf(lived->g, lived->n, seed);
     dice             random = { seed * 2 + 1 };

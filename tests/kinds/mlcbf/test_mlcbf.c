@@ -1,7 +1,7 @@
 /* test_mlcbf.c - the multilayer filter against a slow oracle that predicts all of it.
  *
- * The oracle has a large counter for each place and a flag for those that are stuck; it knows sums
- * of increments by trying all of them, and lays a body out bit by bit, level by level. From that it
+ * The oracle has a large counter for each place and a flag for those that are stuck; it finds sums
+ * of increments by trying all of them, and writes a body bit by bit, level by level. From that it
  * predicts every status, answer and count, both counts of the handle, and every byte.
  *
  * usage: test_mlcbf [STEPS]
@@ -55,7 +55,7 @@ static uint64_t oracle_top(const oracle *o) {
     return top;
 }
 
-/* What is stored of a counter. */
+/* What is stored for a counter. */
 static uint64_t stored(const oracle *o, uint64_t counter) {
     bool const is_closed = o->is_closed[counter / o->g[ML_COUNTERS]];
     if (o->is_stuck[counter]) return is_closed ? level_max(o, 0) : oracle_top(o);

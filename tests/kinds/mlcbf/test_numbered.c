@@ -1,4 +1,4 @@
-/* test_numbered.c - kinds/mlcbf/numbered.h against counting through. */
+/* test_numbered.c - kinds/mlcbf/numbered.h compared with counting all sums. */
 #include "core_units.h"
 
 #include "kinds/mlcbf/numbered.h"

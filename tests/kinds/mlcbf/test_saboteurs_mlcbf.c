@@ -1,7 +1,7 @@
-/* test_saboteurs_mlcbf.c - what guards the multilayer filter must be seen to fire.
+/* test_saboteurs_mlcbf.c - the checks of the multilayer filter notice what they should.
  *
- * Kinds with one function broken, each in a way that its levels invite: a law must see it. Then
- * tables with one invariant broken: validate must name it, and be safe on any bits.
+ * Kinds with one function broken, each by a mistake that is easy to make with levels: a law must
+ * notice it. Then tables with one invariant broken: validate must name it, and be safe on any bits.
  */
 #include "kinds/mlcbf/levels.h"
 #include "kinds/mlcbf/size.h"
@@ -82,7 +82,7 @@ static tamis_set *filled(uint64_t keys) {
     return filled_set(&variant, keys);
 }
 
-/* Break one bit, expect that validate sees it, and mend the bit. */
+/* Flip one bit, expect that validate notices it, and flip it back. */
 static void expect_bit(tamis_set *set, uint64_t bit, const char *invariant) {
     expect_flip_broken(set, bit, invariant);
     assert_true(tamis_validate(set, NULL));
@@ -129,8 +129,8 @@ static void validate_sees_a_closed_block_that_need_not_be(void **state) {
     tamis_free(set);
 }
 
-/* With one increment the counters sum up to k x keys: a wrong counter or a wrong number of keys
- * shows. */
+/* With one increment the counters sum up to k x keys: a wrong counter or a wrong number of keys is
+ * noticed. */
 static void validate_sees_counters_that_do_not_add_up(void **state) {
     (void)state;
     subject const    variant = { .kind = "mlcbf",
@@ -143,7 +143,7 @@ static void validate_sees_counters_that_do_not_add_up(void **state) {
     expect_bit(set, counter_at(set, 1), "I6");
     set->table.keys++;
     expect_broken(set, "I6");
-    set->table.keys = UINT64_MAX / 2; /* and no overflow in the check */
+    set->table.keys = UINT64_MAX / 2; /* the check must not overflow */
     expect_broken(set, "I6");
     tamis_free(set);
 }

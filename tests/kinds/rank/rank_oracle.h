@@ -1,8 +1,8 @@
 /* rank_oracle.h - what a rank-indexed table must hold, kept in plain arrays.
  *
- * A table knows of a key nothing but its fingerprint, so the oracle counts copies by fingerprint,
- * and cells by bucket; with that it foresees every status exactly, the refusals too. It works the
- * bucket out of the hash by its own arithmetic. For geometries with few fingerprints.
+ * A table stores nothing about a key but its fingerprint. So the oracle counts copies by
+ * fingerprint, and cells by bucket. From that it predicts every status, including refusals. It
+ * computes the bucket from the hash with its own arithmetic. For geometries with few fingerprints.
  */
 #ifndef TAMIS_TESTS_RANK_ORACLE_H
 #define TAMIS_TESTS_RANK_ORACLE_H
@@ -10,7 +10,8 @@
 #include "kinds/rank/size.h"
 #include "subject.h"
 
-/* Most fingerprints are not there. To find one that is, whole crowds are passed at once. */
+/* Most fingerprints are absent. To find one that is present, whole groups of absent ones are
+ * skipped. */
 #define ORACLE_CROWD 256
 
 typedef struct rank_oracle {
@@ -52,8 +53,8 @@ static inline uint64_t oracle_bucket(const rank_oracle *o, uint64_t print) {
     return (print >> o->geometry[RANK_REMAINDER_BITS]) / o->geometry[RANK_CHAINS];
 }
 
-/* The first fingerprint from this one on that is there, and any if none is. Behind the last comes
- * the first. */
+/* The first present fingerprint from this one on; any if none is present. The first one follows the
+ * last. */
 static inline uint64_t oracle_next(const rank_oracle *o, uint64_t print) {
     uint64_t passed = 0;
     while (passed < o->prints && o->copies[print] == 0) {
@@ -68,7 +69,7 @@ static inline uint64_t oracle_next(const rank_oracle *o, uint64_t print) {
 
 /* ------------------------------------------------------------------ cells */
 
-/* The extension that begins behind exactly so many cells: 0 or 1; 2: none does. */
+/* The extension that begins after exactly this many cells: 0 or 1; 2: none. */
 static inline unsigned oracle_border(const rank_oracle *o, uint64_t cells) {
     const uint64_t *const g = o->geometry;
     if (g[RANK_EXTENSIONS2] != 0 && cells == g[RANK_CELLS]) return 0;

@@ -3,7 +3,7 @@
  * The oracle keeps the cells of every chain in an array, with the rule "append at the end; delete
  * moves the last into the hole", and which extension a bucket has. From that it writes the whole
  * body bit by bit, as the drawing in chains.h says, and after every step all bytes must be equal:
- * every chain, every pointer, every neighbour, and zeros wherever nothing is.
+ * every chain, every pointer, every neighbour, and zeros where nothing is stored.
  */
 #include "core_units.h"
 
@@ -35,14 +35,14 @@ static unsigned bits_for(uint64_t n) {
     return bits;
 }
 
-/* In whole lines, or an even part of one. */
+/* Rounded up to whole lines, or to a half, a quarter, ... of a line. */
 static uint64_t aligned(uint64_t bits) {
     uint64_t size = 1;
     while (size < bits && size < 512) size *= 2;
     return size < bits ? (bits + 511) / 512 * 512 : size;
 }
 
-/* Sizes: one to three parts, from one cell to as many as there may be. */
+/* Random sizes: one to three parts, from one cell to the most that is possible. */
 static void random_sizes(dice *random, chains_shape *shape) {
     unsigned const n = (unsigned)up_to(random, 3);
     uint64_t const most = dice_below(random, 3) == 0 ? 85 : 20;
@@ -122,7 +122,7 @@ static unsigned model_border(const model *m, unsigned load) {
     return 0;
 }
 
-/* The first free extension from this bucket's share of the pool on, and once around. */
+/* The first free extension, searched from this bucket's share of the pool on, once around. */
 static bool model_take(model *m, uint64_t bucket, unsigned part) {
     uint64_t const n = m->shape.pool[part], share = UINT64_MAX / m->shape.buckets;
     uint64_t       low;
@@ -221,7 +221,7 @@ static void check_bytes(const model *m, const uint8_t *body) {
 
 /* ------------------------------------------------------------------ what is asked of a bucket */
 
-/* What the oracle has of a remainder in a chain. */
+/* What the oracle has for a remainder in a chain. */
 static copies_entry model_entry(const model *m, const chains_place *at, uint64_t remainder) {
     copies_entry   entry = { .remainder = remainder };
     unsigned const counter = (unsigned)m->shape.counter_bits;
@@ -242,7 +242,7 @@ static void check_bucket(const model *m, chains_view chains, uint64_t bucket) {
     assert_int_equal(chains_load(chains, at), load);
 }
 
-/* Down the chain with the code's own steps. */
+/* Walk down the chain with the functions under test. */
 static void check_chain(const model *m, chains_view chains, const chains_place *at) {
     unsigned const length = m->length[at->bucket][at->chain];
     uint64_t const base = chains_base(chains, at->at);
@@ -258,7 +258,7 @@ static void check_chain(const model *m, chains_view chains, const chains_place *
     }
 }
 
-/* The trail of a key: all of it but which of several equal cells is the match. */
+/* Compare the trail of a key, except for which of several equal cells is the match. */
 static copies_trail check_trail(const model *m, chains_view chains, const chains_place *at) {
     copies_trail const trail = copies_follow(chains, at);
     copies_entry const entry = model_entry(m, at, at->remainder);
@@ -340,7 +340,7 @@ static void step_delete(model *m, chains_view chains, dice *random) {
     check_chain(m, chains, &place);
 }
 
-/* Take everything away, one by one. */
+/* Delete all cells, one by one. */
 static void empty(model *m, chains_view chains) {
     for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
         chains_place place = { .bucket = bucket, .at = chains_bucket_at(chains.shape, bucket) };
@@ -356,7 +356,7 @@ static void empty(model *m, chains_view chains) {
     for (uint64_t i = 0; i < m->bytes; i++) assert_int_equal(chains.body[i], 0);
 }
 
-/* Up and down, more often in the direction that this stretch of the history has. */
+/* Insert and delete at random; in each part of the history one of them is more frequent. */
 static void live(model *m, chains_view chains, dice *random) {
     for (unsigned stretch = 0; stretch < 4; stretch++) {
         uint64_t const steps = 40 + m->shape.buckets * chains_room(&m->shape);
@@ -391,7 +391,7 @@ static void chains_are_as_an_array_of_arrays_would_be(void **state) {
     assert_true(refused > 500 && second > 100 && third > 30 && longest > 40); /* all was met */
 }
 
-/* Every bit of a record that is behind what `load` cells use. */
+/* Every bit of a record after those that `load` cells use. */
 static void check_behind(const model *m, chains_view chains, uint64_t bucket) {
     const chains_shape *const shape = chains.shape;
     uint64_t const            at = chains_bucket_at(shape, bucket);
@@ -430,7 +430,8 @@ static void chains_are_not_whole_with_any_bit_behind_the_last_cell(void **state)
 
 /* ------------------------------------------------------------------ copies */
 
-/* One copy more or less of a fingerprint: the cells are as few as hold them, one not full. */
+/* Add or remove one copy of a fingerprint. It has as few cells as its copies need, and at most one
+ * of them is not full. */
 static void step_copies(chains_view chains, const chains_place *at, unsigned *copies,
                         dice *random) {
     copies_trail const trail = copies_follow(chains, at);
@@ -476,7 +477,7 @@ static bool visit_any(void *context, const chains_place *at, const copies_entry 
     return true;
 }
 
-/* All that reads; it may find anything, and must end. */
+/* Call all functions that read. They may find anything, but must return. */
 static void read_all(chains_view chains, dice *random) {
     uint64_t cells = 0;
     unsigned load;
@@ -515,7 +516,8 @@ static void chains_of_any_bytes_are_read_inside_the_body(void **state) {
     }
 }
 
-/* A file that was opened on trust: what is changed may be wrong, and must be inside. */
+/* In a file that was opened with TAMIS_OPEN_TRUST, changes may be wrong, but must stay inside the
+ * body. */
 static void chains_of_any_bytes_are_changed_inside_the_body(void **state) {
     (void)state;
     dice random = dice_start();

@@ -17,7 +17,7 @@ typedef struct model {
     uint8_t    beside[BYTES]; /* all bits that are of no piece */
 } model;
 
-/* One to three pieces in any order, with others' bits between them. */
+/* One to three pieces in any order, with other bits between them. */
 static model random_model(dice *random) {
     model          m = { .parts.bits = 1 + (unsigned)dice_below(random, MAX_FIELD_BITS) };
     unsigned const pieces = 1 + (unsigned)dice_below(random, PARTS_MAX);
@@ -46,7 +46,8 @@ static uint64_t model_at(const model *m, unsigned i) {
     return m->parts.at[piece] + (uint64_t)place * m->parts.bits;
 }
 
-/* The memory as it should be: fields in use, zeros behind them, and what is beside. */
+/* The memory as it should be: fields in use, zeros after them, and the bits that belong to no
+ * piece. */
 static void model_bytes(const model *m, uint8_t *ret_bytes) {
     memcpy(ret_bytes, m->beside, BYTES);
     for (unsigned i = 0; i < m->room; i++) {
@@ -120,7 +121,8 @@ static void parts_at_finds_every_field(void **state) {
     }
 }
 
-/* What falls out of a full piece is the first of the next, and comes back. */
+/* The field that is pushed out of a full piece becomes the first of the next piece, and returns
+ * later. */
 static void parts_carry_over_the_border_of_a_piece(void **state) {
     (void)state;
     parts_list const parts = { .at = { 0, 100 }, .room = { 2, 2 }, .bits = 8 };

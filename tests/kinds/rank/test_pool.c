@@ -31,7 +31,7 @@ static void check(const model *m, const uint8_t *body) {
     assert_memory_equal(body, expected, BYTES);
 }
 
-/* The first free one from `wanted` on, and once around. */
+/* The first free record from `wanted` on, searched once around. */
 static uint64_t model_take(model *m, uint64_t wanted) {
     for (uint64_t i = 0; i < m->n; i++) {
         uint64_t const record = (min_u64(wanted, m->n) + i) % m->n;
@@ -104,7 +104,7 @@ static void pool_finds_the_last_free_record_from_every_place(void **state) {
     fenced_free(&body);
 }
 
-/* What lies behind the last record is not the pool's, free or not. */
+/* Bits after the last record do not belong to the pool, whatever they are. */
 static void an_empty_pool_has_no_records(void **state) {
     (void)state;
     uint8_t body[BYTES] = { 0 };

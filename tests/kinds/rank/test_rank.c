@@ -1,4 +1,4 @@
-/* test_rank.c - rank-indexed tables against an oracle that foresees every answer.
+/* test_rank.c - rank-indexed tables against an oracle that predicts every answer.
  *
  * usage: test_rank [STEPS]     operations of each history
  */
@@ -8,8 +8,8 @@
 
 static uint64_t steps = 7000;
 
-/* Modes and layouts, with room for about as many keys as there are fingerprints to draw from, so
- * that every limit is met: buckets, chains, remainder_bits, cells, cells2, cells3, extensions2,
+/* All modes and layouts, with room for about as many keys as there are fingerprints, so that every
+ * limit is reached: buckets, chains, remainder_bits, cells, cells2, cells3, extensions2,
  * extensions3, counter_bits, copies, value_bits, aligned. */
 static const uint64_t geometries[][RANK_FIELDS] = {
     { 20, 16, 5, 14, 6, 10, 9, 4, 0, 1, 0, 0 },   /* a set */
@@ -43,7 +43,7 @@ typedef struct pair {
     tamis_table       table;
     rank_oracle       oracle;
     dice              chance;
-    uint64_t          refused, saturated; /* how often that was met */
+    uint64_t          refused, saturated; /* how often that happened */
 } pair;
 
 static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
@@ -61,7 +61,7 @@ static void pair_free(pair *p) {
 
 typedef struct visits {
     const rank_oracle *oracle;
-    uint64_t           next, n; /* the first fingerprint that was not spoken of */
+    uint64_t           next, n; /* the first fingerprint that was not visited yet */
 } visits;
 
 static bool check_visit(void *context, uint64_t print, uint64_t copies) {
@@ -76,7 +76,7 @@ static bool check_visit(void *context, uint64_t print, uint64_t copies) {
     return true;
 }
 
-/* Every fingerprint and every count of the table is the oracle's. */
+/* All fingerprints and counts of the table are equal to those of the oracle. */
 static void check_all(const pair *p) {
     visits      seen = { .oracle = &p->oracle };
     const char *why = "";
@@ -113,7 +113,7 @@ static void step_remove(pair *p, uint64_t hash) {
     check_key(p, hash, print);
 }
 
-/* Any hash, or one whose fingerprint is there. */
+/* Any hash, or one whose fingerprint is in the table. */
 static uint64_t pick(pair *p, bool is_present) {
     uint64_t print = dice_below(&p->chance, p->oracle.prints);
     if (!is_present) return dice_roll(&p->chance);
@@ -122,7 +122,7 @@ static uint64_t pick(pair *p, bool is_present) {
     return print * (UINT64_MAX / p->oracle.prints) + UINT64_MAX / p->oracle.prints / 2;
 }
 
-/* Up for a while, then down for a while; some adds are of what is there. */
+/* Mostly adds for a while, then mostly removals. Some adds are of keys that are present. */
 static void history(pair *p, uint64_t n) {
     bool const can_remove = p->oracle.most > 1;
     for (uint64_t i = 0; i < n; i++) {
@@ -153,7 +153,7 @@ static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     }
 }
 
-/* Up to its limit a count is exact; at the limit it is many, and stays. */
+/* A count is exact up to its limit. At the limit it is TAMIS_COUNT_MANY, and stays so. */
 static void counts_are_exact_up_to_the_limit(void **state) {
     (void)state;
     for (size_t i = 0; i < N_GEOMETRIES; i++) {
@@ -204,7 +204,7 @@ static void check_value(const pair *p, uint64_t hash) {
     assert_int_equal(p->kind->has(&p->table, hash), is_there);
 }
 
-/* A key that is there with another value is a conflict, and can be moved. */
+/* A key that has another value is a conflict, and can be moved. */
 static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
     uint32_t           before = value;
     tamis_status const was = p->kind->states->get(&p->table, hash, &before);
@@ -250,7 +250,7 @@ static void drop_all(pair *p) {
     for (uint64_t i = 0; i < p->table.body_bytes; i++) assert_int_equal(p->table.body[i], 0);
 }
 
-/* put, replace, get, drop, of present and absent, with room and without. */
+/* put, replace, get and drop, of present and absent keys, with and without room. */
 static void values_are_those_that_were_put(void **state) {
     (void)state;
     for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
@@ -268,7 +268,7 @@ static void values_are_those_that_were_put(void **state) {
 
 /* ------------------------------------------------------------------ merging */
 
-/* What both hold together, if there is room for it. */
+/* The contents of both together. False: there is no room for them. */
 static bool oracle_merge(const rank_oracle *a, const rank_oracle *b, rank_oracle *ret_sum) {
     *ret_sum = oracle_make(a->geometry);
     bool fits = true;
@@ -279,7 +279,7 @@ static bool oracle_merge(const rank_oracle *a, const rank_oracle *b, rank_oracle
     return fits;
 }
 
-/* True: it fitted. */
+/* True: there was room. */
 static bool check_merge(pair *into, const pair *from) {
     tamis_table const before = into->table;
     uint8_t *const    bytes = malloc(before.body_bytes);
@@ -303,7 +303,7 @@ static bool check_merge(pair *into, const pair *from) {
     return fits;
 }
 
-/* So many adds; now and then of a key that both tables have, until it is saturated. */
+/* Add this many keys; now and then one that both tables have, until it is saturated. */
 static void fill_for_merge(pair *p, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         bool const     is_flood = i % 16 == 0;
@@ -312,7 +312,7 @@ static void fill_for_merge(pair *p, uint64_t n) {
     }
 }
 
-/* Two tables whose keys together are about as many as there is room for. */
+/* Two tables that together have about as many keys as there is room for. */
 static void merges_are_all_or_nothing_at_the_edge(void **state) {
     (void)state;
     unsigned fitted = 0, refused = 0;

@@ -124,7 +124,8 @@ static void check_is_zero(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ histories */
 
-/* Up for a while, then down, one by one and by many copies; refusals are welcome. */
+/* Mostly adds for a while, then mostly removals, of single keys and of many copies, until some are
+ * refused. */
 static void live(const tamis_kind *kind, tamis_table *table, uint64_t seed, uint64_t n) {
     dice           chance = { seed };
     uint64_t const prints = kind->prints(table->geometry);
@@ -171,7 +172,7 @@ static void entries_are_the_cells_in_use_after_any_history(void **state) {
 
 /* ------------------------------------------------------------------ carry and wipe */
 
-/* Carry all of a table to another, bucket by bucket; both are in order after each. */
+/* Carry a whole table to another, bucket by bucket. Both are valid after each bucket. */
 static void carry_all(const tamis_kind *kind, const tamis_table *from, tamis_table *to) {
     static contents   all;
     tamis_table const before = copy_table(from);
@@ -200,7 +201,7 @@ static void check_spans(const tamis_kind *kind, const tamis_table *table, uint64
     for (uint64_t i = 0; i < spans[0].end; i++) assert_int_equal(table->body[i], 0);
 }
 
-/* Wiping leaves the counts of a table to the caller: those of the prints from `first` on. */
+/* Wiping does not change the counts of a table. Set them to those of the prints from `first` on. */
 static void set_counts(const tamis_kind *kind, tamis_table *table, const contents *all,
                        uint64_t first) {
     uint64_t const most = table->geometry[RANK_COPIES] << table->geometry[RANK_COUNTER_BITS];
@@ -213,7 +214,7 @@ static void set_counts(const tamis_kind *kind, tamis_table *table, const content
     kind->growing->recount(table);
 }
 
-/* Empty a table group by group: what is left is as it was. */
+/* Empty a table group by group: the rest of it does not change. */
 static void wipe_all(const tamis_kind *kind, tamis_table *table) {
     static contents all;
     uint64_t const  buckets = table->geometry[RANK_BUCKETS], group = kind->growing->group;
@@ -277,7 +278,7 @@ static void four_times_the_buckets_in_one_step(void **state) {
     free(table.body);
 }
 
-/* A carry that finds no room: wiping what came is as if nothing had come. */
+/* A carry finds no room. After wiping what was carried, the table is as before. */
 static void a_refused_carry_can_be_taken_back(void **state) {
     (void)state;
     const tamis_kind *const kind = find_kind("rank", NULL);
@@ -336,7 +337,7 @@ static tamis_table live_as_map(const tamis_kind *kind, const uint64_t *geometry,
     return table;
 }
 
-/* The hand goes over both tables again and again: keys go from both at the same pass. */
+/* The sweep visits both tables again and again: keys leave both in the same pass. */
 static void check_timers(const tamis_kind *kind, tamis_table *table, tamis_table *large) {
     static contents all;
     unsigned        rounds = 0;

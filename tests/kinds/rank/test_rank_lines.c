@@ -1,4 +1,4 @@
-/* test_rank_lines.c - cache lines per operation of a rank-indexed table: stated against counted.
+/* test_rank_lines.c - cache lines per operation of a rank-indexed table, stated and counted.
  *
  * The kind is compiled into this file (touches.h), with reads of single bytes reported, too.
  */

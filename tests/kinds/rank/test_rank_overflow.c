@@ -1,10 +1,10 @@
-/* test_rank_overflow.c - the stated probability that a rank-indexed table overflows, against tables
- * that live.
+/* test_rank_overflow.c - the stated probability that a rank-indexed table overflows, compared with
+ * simulated tables.
  *
- * What decides is how many cells each bucket has, so keys are balls and buckets are bins here;
- * test_rank.c shows that a real table refuses just when this picture says so. A table
- * is filled, then a random key makes room for a new one until its lifetime is over. The geometries
- * are so tight that a few of a hundred tables overflow, by one of the three ways or by all.
+ * Only the number of cells of each bucket matters, so keys are balls and buckets are bins here;
+ * test_rank.c shows that a real table refuses just when this picture says so. A table is filled,
+ * then random keys are replaced by new ones until its lifetime is over. The geometries are so tight
+ * that a few of a hundred tables overflow, by one of the three ways or by all.
  *
  * The bound must hold to four sigma, and may be loose, but not absurdly: with a few cells or
  * extensions less the table must overflow as often as stated. What was found, in 20000 tables each:
@@ -22,7 +22,7 @@
 #define MAX_KEYS 20000
 #define SIGMAS 4.0
 
-/* A geometry, and how much less of it would be too little. */
+/* A geometry, and by how much it must be reduced to overflow as often as stated. */
 typedef struct life {
     const char *name;
     uint64_t    buckets, keys;
@@ -99,7 +99,7 @@ static void table_remove(table *t, uint64_t key) {
     if (level < 2) t->taken[level]--;
 }
 
-/* Does it take every key of its life? The first one is flooded, and stays. */
+/* Is there room for every key of its lifetime? The first key is flooded, and stays. */
 static bool table_survives(const life *lived, dice *random) {
     table          t = { .lived = lived };
     uint64_t const churn = (lived->lifetime - 1) * lived->keys;

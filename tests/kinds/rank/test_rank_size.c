@@ -67,9 +67,9 @@ static void storage_by_the_papers_formula_is_the_published_one(void **state) {
     }
 }
 
-/* Ours is the paper's storage but for one thing: a pointer to one of J extensions or to none is
- * ceil(log2(J + 1)) bits, where the paper spends 1 + ceil(log2 J). That is one bit less unless J
- * is a power of two. Occupancy is one bit per extension in both. */
+/* Our storage is that of the paper, with one difference: a pointer to one of J extensions or to
+ * none is ceil(log2(J + 1)) bits, where the paper spends 1 + ceil(log2 J). That is one bit less
+ * unless J is a power of two. Occupancy is one bit per extension in both. */
 static void layout_is_the_papers_storage_less_a_bit_per_pointer(void **state) {
     (void)state;
     dice random = dice_start();
@@ -279,7 +279,8 @@ static void asking_for_more_safety_or_counters_never_saves_a_bit(void **state) {
     }
 }
 
-/* Twice the keys, or half the rate. (Smaller steps may save a little: a bucket is no fraction.) */
+/* Twice the keys, or half the rate. (With smaller steps the size may even fall a little, since the
+ * number of buckets is rounded.) */
 static void asking_for_twice_the_keys_or_half_the_error_takes_more(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 7 * one_in) {
@@ -307,7 +308,7 @@ static void packing_never_takes_more_than_aligning(void **state) {
 
 /* ------------------------------------------------------------------ fields that are fixed */
 
-/* Each field alone, and each pair, fixed to what another need would have. */
+/* Fix each field, and each pair of fields, to values that were chosen for another need. */
 static void check_fixed(const grid_point *p, const uint64_t *wish, unsigned a, unsigned b) {
     uint64_t g[RANK_FIELDS];
     free_geometry(p->counter_bits, p->copies, p->is_aligned, g);
@@ -335,7 +336,7 @@ static void fixed_fields_are_honoured(void **state) {
     }
 }
 
-/* A geometry that was chosen, fixed in whole or in part, is chosen again. */
+/* If all or some fields of a chosen geometry are fixed, the same geometry is chosen again. */
 static void a_chosen_geometry_can_be_fixed(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 31 * one_in) {
@@ -357,7 +358,8 @@ static void a_chosen_geometry_can_be_fixed(void **state) {
     }
 }
 
-/* As many fingerprints as another table has, for keys that come from there; or none. */
+/* A table with as many fingerprints as another one has, for keys received from there; or the number
+ * is refused. */
 static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += 31 * one_in) {
@@ -374,7 +376,7 @@ static void a_fixed_number_of_fingerprints_is_met_or_refused(void **state) {
     }
 }
 
-/* A level that nobody needs, and yet is asked for. */
+/* A level that is not needed, but is fixed by the user. */
 static void levels_that_are_asked_for_are_there_or_refused(void **state) {
     (void)state;
     static const unsigned fields[] = { RANK_CELLS2, RANK_CELLS3, RANK_EXTENSIONS2,

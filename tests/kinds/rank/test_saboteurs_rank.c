@@ -59,7 +59,7 @@ static uint64_t extension_at(const tamis_set *set, bool is_taken) {
     return 0;
 }
 
-/* I1: a level that does not add up; a mark, or a cell, behind the last. */
+/* I1: a level whose count is wrong; a mark or a cell after the last one. */
 static void validate_names_levels_that_do_not_add_up(void **state) {
     (void)state;
     tamis_set *const      set = filled(PACKED);
@@ -76,8 +76,8 @@ static void validate_names_levels_that_do_not_add_up(void **state) {
     tamis_free(set);
 }
 
-/* I2: a pointer to nowhere or where none is needed; one that is missing; an extension of two
- * buckets, of none, or taken and not marked so. */
+/* I2: a pointer that leads nowhere or is not needed; a missing pointer; an extension that belongs
+ * to two buckets or to none, or is used but not marked as taken. */
 static void validate_names_extensions_that_are_not_one_buckets(void **state) {
     (void)state;
     tamis_set *const      set = filled(PACKED);
@@ -95,7 +95,8 @@ static void validate_names_extensions_that_are_not_one_buckets(void **state) {
         assert_false(tamis_validate(set, NULL));
     }
     field_set(set->table.body, large, bits, pointer);
-    expect_flip_broken(set, small, "I"); /* seen with the levels, which have no use for one: I1 */
+    expect_flip_broken(set, small,
+                       "I"); /* noticed by the check of the levels, which need none: I1 */
     expect_flip_broken(set, layout.used[2] + extension_at(set, true), "I2");
     expect_flip_broken(set, layout.used[2] + extension_at(set, false), "I2");
     expect_flip_broken(set, layout.used[3] + g[RANK_EXTENSIONS3] - 1, "I2");
@@ -103,7 +104,8 @@ static void validate_names_extensions_that_are_not_one_buckets(void **state) {
     tamis_free(set);
 }
 
-/* Two buckets that share an extension, whose own one nobody has then: both are whole. */
+/* Two buckets share an extension, and the other extension belongs to none. Each bucket alone looks
+ * valid. */
 static void validate_names_an_extension_of_two_buckets(void **state) {
     (void)state;
     tamis_set *const      set = filled(PACKED);
@@ -129,7 +131,7 @@ static void validate_names_an_extension_of_two_buckets(void **state) {
     tamis_free(set);
 }
 
-/* I3: a bit in an extension that is free, between the parts, or behind them all. */
+/* I3: a bit in a free extension, between the parts, or after all of them. */
 static void validate_names_bits_where_nothing_is(void **state) {
     (void)state;
     tamis_set *const      set = filled(ALIGNED_SET);
@@ -171,7 +173,7 @@ static void validate_names_cells_and_counts_that_are_wrong(void **state) {
     tamis_free(set);
 }
 
-/* Is the bit in the remainder of a cell? Only there another bit may be another table. */
+/* Is the bit in the remainder of a cell? Only there a flipped bit can give another valid table. */
 static bool is_remainder(const uint64_t *g, const rank_layout *layout, uint64_t bit) {
     for (unsigned level = 1; level <= 3; level++) {
         uint64_t const count = g[level == 1 ? RANK_BUCKETS : RANK_EXTENSIONS2 + level - 2];
@@ -188,7 +190,7 @@ static bool is_remainder(const uint64_t *g, const rank_layout *layout, uint64_t 
     return false;
 }
 
-/* Any change of any bit shows, but for one that makes another fingerprint. */
+/* Every flipped bit is noticed, unless the result is another fingerprint. */
 static void validate_sees_every_flipped_bit(void **state) {
     (void)state;
     static const char *const geometries[] = { PACKED, ALIGNED_SET };

@@ -1,5 +1,5 @@
-/* test_state_bloom.c - the stateful Bloom filter against an oracle that foresees every answer and
- * every byte, and its checks against tables that somebody has broken.
+/* test_state_bloom.c - the stateful Bloom filter against an oracle that predicts every answer and
+ * every byte, and its checks against damaged tables.
  *
  * usage: test_state_bloom [STEPS]     operations of each history
  */
@@ -7,7 +7,8 @@
 
 static uint64_t steps = 1500;
 
-/* Tables so small that everything happens: cells, hashes, values, counter_bits, timer_bits. */
+/* Tables that are so small that everything happens: cells, hashes, values, counter_bits,
+ * timer_bits. */
 static const uint64_t geometries[][SHARED_FIELDS] = {
     { 300, 4, 8, 3, 0 },  { 200, 3, 2, 2, 0 },
     { 120, 6, 30, 1, 0 }, { 60, 32, 3, 8, 0 },
@@ -170,7 +171,7 @@ static const tested_states under_test = {
     .geometries = geometries,
     .n = COUNT(geometries),
     .keys = 60,
-    .values = 4, /* what would come next is that they do not know */
+    .values = 4, /* the next code is "don't know" */
     .puts = 4,
 };
 
@@ -187,7 +188,7 @@ static void merges_match_the_oracle(void **state) {
     check_state_merges(&under_test);
 }
 
-/* What is told of a table: the cells that do not know, and the rate of this very table. */
+/* What info says about a table: the cells that say "don't know", and the rate of this table. */
 static void contents_are_told(void **state) {
     (void)state;
     for (size_t g = 0; g < COUNT(geometries) - 1; g++) {

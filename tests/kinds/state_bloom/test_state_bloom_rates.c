@@ -1,5 +1,5 @@
-/* test_state_bloom_rates.c - kinds/state_bloom/size.h: what it states, against tables that live;
- * and the law that no key that is there ever has a wrong value.
+/* test_state_bloom_rates.c - kinds/state_bloom/size.h: what it states, compared with tables that
+ * are filled and churned; and the law that no present key ever has a wrong value.
  *
  * usage: test_state_bloom_rates [TABLES [OPERATIONS]]     of each sort; of each history
  */
@@ -12,7 +12,8 @@ static uint64_t tables = 12, operations = 100000;
 
 /* ------------------------------------------------------------------ the law */
 
-/* From tables with room to some in which nearly all is unknown and counters stick. */
+/* From tables with room to tables in which nearly all answers are "don't know" and counters
+ * stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
     static const uint64_t counted[][SHARED_FIELDS] = {
@@ -26,7 +27,8 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     }
 }
 
-/* The same where cells do not count. A key that nobody knows cannot be dropped, and stays. */
+/* The same if cells have no counters. A key whose answer is "don't know" cannot be dropped, and
+ * stays. */
 static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
     (void)state;
     static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
@@ -101,8 +103,8 @@ static void insertions_have_the_rates_of_the_paper(void **state) {
 
 /* ------------------------------------------------------------------ churn */
 
-/* Values that all differ, or move as much as they can: every overlap is unknown, and the plan says
- * what is measured. Few values that stay: at most that. */
+/* If all values differ, or change as often as possible, every overlap is unknown, and the measured
+ * share is the planned one. With few values that stay it is at most that. */
 static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
     churn           c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
@@ -137,9 +139,9 @@ static void churn_has_the_rates_that_are_stated(void **state) {
     expect_churn(plain, 1000, 4, 1, false);
 }
 
-/* The fpr that is stated is the least that holds for any values: tables of keys with one value
- * reach it, since nothing is unknown, and an absent key needs no more than that its cells are held.
- * So it is after filling and under churn, without timers and with them. */
+/* The stated fpr is the smallest that holds for any values. Tables in which all keys have one value
+ * reach it: nothing is unknown, and an absent key is found if all its cells are in use. This is so
+ * after filling and under churn, without and with timers. */
 static void expect_worst_fpr(const uint64_t *g, uint64_t n, uint64_t turnovers) {
     sample          answered = { 0, 0, 0 };
     shared_forecast told;
@@ -215,7 +217,8 @@ static void equally_common_values_have_a_lower_fpr(void **state) {
 #define AGE_TOUCHED 200
 #define AGE_LINGERING 1100 /* keys until they are gone: at most TIMEOUT x 4/3 after the end */
 
-/* Keys end in silence, and are there until their cells go: those that linger count, too. */
+/* Keys are no longer touched at their end, and stay until their cells age: these keys count,
+ * too. */
 static double aged_table(const uint64_t *g, uint64_t seed) {
     life *const lived =
         life_make("state_bloom", g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
@@ -247,7 +250,8 @@ static void ageing_tables_have_the_rates_that_are_stated(void **state) {
     for (uint64_t i = 0; i < tables; i++) sample_add(&unknown, aged_table(g, 40 + i));
     print_message("# ageing: unknown %.5f, stated %.5f\n", sample_mean(&unknown), told.unknown);
     expect_at_most("a key that is touched is unknown", &unknown, 1.0 / AGE_ACTIVE, told.unknown);
-    assert_true(sample_mean(&unknown) > told.unknown / 30); /* and it is not nothing */
+    assert_true(sample_mean(&unknown) >
+                told.unknown / 30); /* and the plan is not far too careful */
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,5 @@
-/* test_state_direct.c - pairs of keys and values against an oracle that foresees every answer and
- * every byte, and the checks against tables that somebody has broken.
+/* test_state_direct.c - pairs of keys and values against an oracle that predicts every answer and
+ * every byte, and the checks against damaged tables.
  *
  * usage: test_state_direct [STEPS]     operations of each history
  */
@@ -7,7 +7,8 @@
 
 static uint64_t steps = 1500;
 
-/* Tables so small that everything happens: cells, hashes, values, counter_bits, timer_bits. */
+/* Tables that are so small that everything happens: cells, hashes, values, counter_bits,
+ * timer_bits. */
 static const uint64_t geometries[][SHARED_FIELDS] = {
     { 300, 4, 8, 3, 0 }, { 200, 3, 2, 2, 0 },  { 60, 6, 5, 8, 0 },   { 90, 32, 3, 4, 0 },
     { 300, 4, 8, 0, 2 }, { 200, 3, 2, 0, 3 },  { 400, 5, 6, 0, 5 },  { 2, 5, 4, 0, 2 },
@@ -45,7 +46,7 @@ static uint64_t pair_of(uint64_t hash, uint64_t value) {
     return remix(hash, 64 + (unsigned)value);
 }
 
-/* How many values the key seems to have, and which. */
+/* How many values the key appears to have, and which. */
 static uint64_t oracle_hits(const oracle *o, uint64_t hash, bool *ret_is_hit) {
     uint64_t hits = 0;
     for (uint64_t v = 0; v < o->values; v++) {
@@ -90,7 +91,7 @@ tamis_status oracle_get(const oracle *o, uint64_t hash, uint64_t *ret_value) {
     return TAMIS_OK;
 }
 
-/* What a key that is to have `from` is found to have. */
+/* Look for a key that should have the value `from`. */
 static tamis_status oracle_find(const oracle *o, uint64_t hash, uint64_t from,
                                 uint64_t *ret_value) {
     bool           is_hit[16];
@@ -169,8 +170,8 @@ static void merges_match_the_oracle(void **state) {
     check_state_merges(&under_test);
 }
 
-/* A key of which another value seems to be there, too, is unknown; who names the true one can move
- * and drop it all the same. */
+/* A key that appears to have a second value is unknown. A caller who names the true value can still
+ * move and drop it. */
 static void a_value_that_is_named_settles_it(void **state) {
     (void)state;
     static const uint64_t g[SHARED_FIELDS] = { 60, 2, 8, 4, 0 };
@@ -194,7 +195,8 @@ static void a_value_that_is_named_settles_it(void **state) {
     history_free(&h);
 }
 
-/* Cells that are marks: a moved key is unknown until what it was has aged; a drop leaves it to. */
+/* Cells without counters: a moved key is unknown until its old value has aged, and a dropped key
+ * stays until it has aged. */
 static void marks_are_left_to_age(void **state) {
     (void)state;
     static const uint64_t g[SHARED_FIELDS] = { 500, 5, 2, 0, 3 };

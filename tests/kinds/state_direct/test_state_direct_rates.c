@@ -1,5 +1,5 @@
-/* test_state_direct_rates.c - kinds/state_direct/size.h: what it states, against tables that live;
- * and the law that no key that is there ever has a wrong value.
+/* test_state_direct_rates.c - kinds/state_direct/size.h: what it states, compared with tables that
+ * are filled and churned; and the law that no present key ever has a wrong value.
  *
  * usage: test_state_direct_rates [TABLES [OPERATIONS]]     of each sort; of each history
  */
@@ -11,7 +11,8 @@ static uint64_t tables = 12, operations = 100000;
 
 /* ------------------------------------------------------------------ the law */
 
-/* From tables with room to some in which nearly all is unknown and counters stick. */
+/* From tables with room to tables in which nearly all answers are "don't know" and counters
+ * stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
     static const uint64_t counted[][SHARED_FIELDS] = {
@@ -24,9 +25,9 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
 
 /* ------------------------------------------------------------------ rates */
 
-/* Near to what is stated for keys that never go, since each drop names its value and leaves nothing
- * behind, and at most what is stated for callers who name none; at most the first, too, where
- * counters stick. */
+/* The rates are near those stated for keys that are never dropped, since each drop names its value
+ * and leaves nothing behind. They are at most those stated for callers who name no value; if
+ * counters stick, they are at most the first ones. */
 static void expect_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
     churn           c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };

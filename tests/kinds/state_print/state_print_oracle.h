@@ -1,8 +1,8 @@
-/* state_print_oracle.h - d-left tables of states as lists, from which every byte is foreseen.
+/* state_print_oracle.h - d-left tables of states as lists, from which every byte is predicted.
  *
  * It is the structure of the paper (Bonomi et al., SIGCOMM 2006, sections 3.4 and 4): each bucket
- * of each subtable is a list of prints with value and timer, the side table one of hashes. Where a
- * key belongs it works out by long multiplication, and what the hand of the sweep owes by counting.
+ * of each subtable is a list of prints with value and timer, the side table one of hashes. It finds
+ * the places of a key by long multiplication, and the work that the sweep has left by counting.
  */
 #ifndef TAMIS_TESTS_STATE_PRINT_ORACLE_H
 #define TAMIS_TESTS_STATE_PRINT_ORACLE_H
@@ -34,7 +34,7 @@ typedef struct oracle {
 
 /* ------------------------------------------------------------------ arithmetic */
 
-/* Numbers prime to the range: the next from a random one on. */
+/* The factors: from a random number on, the next one that is coprime to the range. */
 static void oracle_start(oracle *o, const tamis_table *table) {
     memset(o, 0, sizeof *o);
     o->table = table;
@@ -70,7 +70,8 @@ static unsigned home_of(const oracle *o, uint64_t hash, unsigned i, uint64_t *re
     return (unsigned)(i * b + at / (prints + 1));
 }
 
-/* Where entries are: in all buckets of a key those with its print, or its own aside. */
+/* The entries of a key: those with its print in all its buckets, or its own entry in the side
+ * table. */
 typedef struct holding {
     unsigned n;
     unsigned unit[FLUID_MAX_TABLES], at[FLUID_MAX_TABLES];
@@ -209,7 +210,7 @@ static tamis_status oracle_drop(oracle *o, uint64_t hash, uint64_t from) {
     return TAMIS_OK;
 }
 
-/* The hand passes a unit, from its last entry to its first. `aged` may be NULL. */
+/* The sweep visits a unit, from its last entry to its first. `aged` may be NULL. */
 static void oracle_sweep(oracle *o, unsigned unit, uint64_t *aged) {
     bucket *const b = &o->all[unit];
     for (unsigned k = b->n; k-- > 0;) {
@@ -222,7 +223,8 @@ static void oracle_sweep(oracle *o, unsigned unit, uint64_t *aged) {
 
 /* ------------------------------------------------------------------ bytes */
 
-/* n names of `bits` bits each, from a bit on; their fields are behind the room for all names. */
+/* Write n names of `bits` bits each, from a bit on; their fields follow after the room for all
+ * names. */
 static void write_list(const oracle *o, const bucket *b, uint64_t at, uint64_t bits, uint64_t room,
                        uint8_t *to) {
     uint64_t const x = o->g[STATE_PRINT_VALUE_BITS], timer_bits = o->table->sweep.timer_bits;

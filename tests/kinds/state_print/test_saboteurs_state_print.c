@@ -5,8 +5,8 @@
 #include "kinds/state_print/size.h"
 #include "kinds/state_print/tagged.h"
 
-/* Buckets with bits to spare behind their cells, some cells free; keys in the side table. Five
- * values, so that 3 bits can say more than there are; timers of 2 bits. */
+/* Buckets with unused bits after their cells, and free cells; keys in the side table. There are
+ * five values, so 3 bits can have codes without a value; timers of 2 bits. */
 #define PERMUTED \
     "tables=3,buckets=9,cells=5,print_bits=9,value_bits=5,bucket_bytes=10,permuted=1,side=9"
 #define APART \
@@ -63,7 +63,7 @@ static side_shape side_shape_of(const tamis_states *states) {
                          (unsigned)g[STATE_PRINT_VALUE_BITS] };
 }
 
-/* The first bucket that has so many cells in use, and one that is free. */
+/* The first bucket that has this many cells in use, and a free one. */
 static uint64_t bucket_with(tagged view, unsigned used) {
     for (uint64_t b = 0; b < dleft_all(&view.shape->places); b++) {
         unsigned const has = tagged_used(view, b);
@@ -173,7 +173,8 @@ static void validate_names_counts_that_are_wrong(void **state) {
     tamis_states_free(states);
 }
 
-/* Of the codes 0 to 7, those from 5 on are no value; apart, 5 is "don't know". */
+/* Of the codes 0 to 7, those from 5 on are not values. In tables without permutations, 5 is "don't
+ * know". */
 static void validate_names_values_out_of_range(void **state) {
     (void)state;
     static const char *const geometries[] = { PERMUTED, APART };
@@ -201,8 +202,8 @@ static void validate_names_values_out_of_range(void **state) {
     }
 }
 
-/* Timers of 2 bits count to 1 when they are fresh, and to 3 when the hand owes as many passes. In a
- * cell and in the side table. */
+/* A fresh timer of 2 bits has 1; up to 3 if the sweep is behind by as many passes. In a cell and in
+ * the side table. */
 static void validate_names_timers_that_run_too_long(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
@@ -237,8 +238,8 @@ static bool take_bytes(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-/* A file whose values are out of range, opened without a check: when its keys age they are counted
- * nowhere, and not behind the counters. */
+/* A file with values out of range is opened without a check. When its keys age, they are not
+ * counted, and nothing after the counters is written. */
 static void values_out_of_range_are_not_counted(void **state) {
     (void)state;
     tamis_states      *states = make(PERMUTED);
@@ -268,7 +269,7 @@ static void values_out_of_range_are_not_counted(void **state) {
     tamis_states_free(states);
 }
 
-/* Behind the side table, and before it: buckets need not end at a multiple of 8 bytes. */
+/* Bits after the side table, and before it: the buckets need not end at a multiple of 8 bytes. */
 static void validate_names_bits_behind_the_last(void **state) {
     (void)state;
     tamis_states *const states = make(PERMUTED);
@@ -284,7 +285,7 @@ static void validate_names_bits_behind_the_last(void **state) {
 
 /* ------------------------------------------------------------------ anything */
 
-/* Every operation on bytes of any value: nothing is read or written outside. */
+/* Every operation on random bytes: nothing outside of the table is read or written. */
 static void any_bytes_are_safe(void **state) {
     (void)state;
     static const char *const geometries[] = { PERMUTED, APART };

@@ -82,7 +82,7 @@ static void side_without_room_is_nothing(void **state) {
     assert_true(side_is_whole(list));
 }
 
-/* A count from a file leads nowhere else. */
+/* A wrong count from a file leads to no access outside of the table. */
 static void side_count_is_never_more_than_there_is_room_for(void **state) {
     (void)state;
     uint8_t          bytes[8 + 3 * 8 + 2 + FIELD_PAD_BYTES] = { 0 };

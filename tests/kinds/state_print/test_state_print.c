@@ -1,4 +1,4 @@
-/* test_state_print.c - d-left tables of states against an oracle that foresees every byte.
+/* test_state_print.c - d-left tables of states against an oracle that predicts every byte.
  *
  * usage: test_state_print [STEPS]     operations of each history
  */
@@ -47,10 +47,10 @@ typedef struct pair {
     uint8_t          *expected; /* a body to compare with */
     uint64_t          pool[POOL];
     dice              chance;
-    uint64_t          full, unknown, aside, aged; /* how often that was met */
+    uint64_t          full, unknown, aside, aged; /* how often that happened */
 } pair;
 
-/* In its place: the oracle knows where the table is. */
+/* Made in place, since the oracle stores the address of the table. */
 static void pair_make(pair *p, const config *wanted, const char *isa, uint64_t seed) {
     *p = (pair){ .oracle = malloc(sizeof *p->oracle), .chance = { seed } };
     assert_non_null(p->oracle);
@@ -96,7 +96,7 @@ static void check_key(const pair *p, uint64_t hash) {
     assert_int_equal(value, expected);
 }
 
-/* What it tells of all keys together. */
+/* The facts about all keys together. */
 static void check_counts(const pair *p) {
     const oracle *const o = p->oracle;
     uint64_t            counts[128] = { 0 }, expected[128] = { 0 }, unknown = 0;
@@ -157,7 +157,7 @@ static void step_key(pair *p, uint64_t hash, bool is_up) {
     check_bytes(p);
 }
 
-/* Time passes, and the hand does some of what is due. */
+/* Time passes, and the sweep does some of the work that is due. */
 static void step_time(pair *p) {
     sweep *const   hand = &p->table.sweep;
     uint64_t const span = hand->timeout / 4 + 1;
@@ -176,7 +176,7 @@ static void step_time(pair *p) {
     check_bytes(p);
 }
 
-/* Up for a while, then down for a while. */
+/* Mostly puts for a while, then mostly drops. */
 static void history(pair *p, uint64_t n) {
     for (uint64_t i = 0; i < n; i++) {
         step_key(p, p->pool[dice_below(&p->chance, POOL)], i / 700 % 2 == 0);
@@ -218,7 +218,7 @@ static bool is_zero(const pair *p) {
     return at == p->table.body_bytes;
 }
 
-/* Dropped or aged, nothing is left of a key. */
+/* Nothing is left of a key that was dropped or has aged. */
 static void emptied_tables_are_all_zero(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(configs); i++) {
@@ -244,8 +244,9 @@ static void emptied_tables_are_all_zero(void **state) {
 
 /* ------------------------------------------------------------------ unknown keys */
 
-/* Keys of which the later one leaves its print where the first one looks, and does not see it:
- * the first is in subtable 0, the second goes to subtable 1. */
+/* Two keys: the second leaves its print in a bucket that the first one has, too, but its own
+ * buckets do not have the print of the first. The first is in subtable 0, the second goes to
+ * subtable 1. */
 static const config apart = { "apart", { 2, 30, 4, 6, 3, 5, 0, 0, 2 }, 4, 0, 0, 0 };
 
 typedef struct couple {
@@ -279,7 +280,7 @@ static couple make_couple(pair *p) {
     return c;
 }
 
-/* It is the first that is unknown: the second sees its own cell only. */
+/* The first key is unknown. The second one finds only its own cell. */
 static void a_print_in_two_buckets_is_unknown(void **state) {
     (void)state;
     pair         p;
@@ -327,7 +328,7 @@ static void an_unknown_key_that_is_put_is_known_aside(void **state) {
     pair_free(&p);
 }
 
-/* With no room aside, a put is refused and nothing has changed. */
+/* If the side table is full, a put is refused and changes nothing. */
 static void a_full_side_table_refuses(void **state) {
     (void)state;
     pair         p;
@@ -395,14 +396,14 @@ static void overflow_goes_aside_and_comes_back(void **state) {
 
 /* ------------------------------------------------------------------ merging */
 
-/* A table of the same keys with another past. */
+/* A table with the same keys and another history. */
 static void pair_make_other(pair *other, const pair *p, const config *wanted, uint64_t seed) {
     pair_make(other, wanted, NULL, seed);
     memcpy(other->pool, p->pool, sizeof other->pool);
     other->chance.state ^= mix64(seed);
 }
 
-/* So many puts, and then drops. Equal fingerprints have equal values, or any. */
+/* Some puts, then some drops. Keys with equal fingerprints have equal values, or any. */
 static void some_puts(pair *p, unsigned n, unsigned drops, bool is_same) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const hash = p->pool[dice_below(&p->chance, POOL)];
@@ -487,8 +488,8 @@ static void merge_once(const config *wanted, uint64_t seed, bool is_same, merges
     pair_free(&other);
 }
 
-/* What either table knew, the merged one knows, or does not know for sure; nothing is lost. A
- * conflict there is only if some key has two values. */
+/* Where one of the tables had an answer, the merged one has the same answer or "don't know"; no key
+ * is lost. A conflict is reported only if some key has two values. */
 static void a_merged_table_knows_what_both_knew(void **state) {
     (void)state;
     static const config small[] = {
@@ -508,8 +509,8 @@ static void a_merged_table_knows_what_both_knew(void **state) {
     }
 }
 
-/* A key of the side table and a cell that may be its own, in the four ways that they can meet. The
- * two keys have the same fingerprint. */
+/* A key of the side table and a cell that may belong to it, in the four ways in which they can be
+ * merged. The two keys have the same fingerprint. */
 static void keys_that_meet_in_a_merge_are_one_or_two(void **state) {
     (void)state;
     static const config wanted = { "tiny", { 2, 1, 1, 8, 3, 2, 1, 0, 4 }, 8, 0, 0, 0 };
@@ -561,7 +562,8 @@ typedef struct clocks {
 
 #define NEVER UINT64_MAX
 
-/* A tick of both, in which a key of each is heard of; the hand does all but `left` of its work. */
+/* A tick of both tables, in which a key of each is touched. The sweep does all of its work except
+ * for `left` units. */
 static void tick_both(clocks *c, uint64_t left) {
     c->now++;
     for (unsigned i = 0; i < 2; i++) {
@@ -577,8 +579,8 @@ static void tick_both(clocks *c, uint64_t left) {
     }
 }
 
-/* The first table is the merged one now. Who was heard of within the timeout is there; when all
- * have been silent for that time and two passes, nobody is. */
+/* The first table is the merged one now. Keys that were touched within the timeout are there. When
+ * none has been touched for that time and two passes, no key is left. */
 static void check_ageing(clocks *c) {
     pair *const    p = &c->table[0];
     sweep *const   hand = &p->table.sweep;

@@ -1,9 +1,9 @@
-/* test_state_print_ageing.c - how full the buckets become when keys end in silence and the sweep
- * takes them out: no fuller than the law of churn says for the capacity.
+/* test_state_print_ageing.c - how full the buckets become when keys are no longer touched and the
+ * sweep removes them: no fuller than the law of churn says for the capacity.
  *
  * New keys go to the least loaded of their buckets, which are those that were just swept, and there
- * they stay longest. So there are up to a fifth more of them than if they went anywhere. The plan
- * allows for it where the capacity counts a key for the longest time that it may stay
+ * they stay longest. So there are up to a fifth more keys than if new keys went to random buckets.
+ * The plan allows for it where the capacity counts a key for the longest time that it may stay
  * (tests/laws/test_states_silent.c): a key counts for T + T / passes, whenever it goes.
  */
 #include "handle.h"
@@ -16,7 +16,7 @@
 #define TURNS 16
 #define CAPACITY 20000
 
-/* Buckets of a subtable with so many keys, in all samples. */
+/* How many buckets of a subtable have each number of keys, in all samples. */
 typedef struct loads {
     double with[DLEFT_MAX_TABLES][DLEFT_MAX_CELLS + 1];
     double samples, keys;
@@ -31,7 +31,7 @@ static void count_loads(const tamis_table *table, loads *sum) {
     sum->keys += (double)table->keys;
 }
 
-/* As many keys come in the longest stay as the capacity is. */
+/* In the longest time that a key may stay, as many keys come as the capacity is. */
 static void live(tamis_states *states, double longest, loads *sum) {
     double   owed = 0;
     uint64_t next = 0;
@@ -46,7 +46,8 @@ static void live(tamis_states *states, double longest, loads *sum) {
     }
 }
 
-/* The samples are a part of a round apart, so the same bucket is in several: as one sample each. */
+/* Samples are taken several times in a round, so they are not independent: all samples of a round
+ * count as one. */
 static void expect_law(const tamis_table *table, const loads *sum) {
     const uint64_t *const g = table->geometry;
     fluid                 law;

@@ -1,6 +1,6 @@
-/* test_state_print_rates.c - how often a state_print is wrong, or unknown, against section 3.4:
- * a key that is not there matches load x d x 2^-f prints, never more than the union
- * bound d x h x 2^-f; a key that is there is unknown as often as is stated.
+/* test_state_print_rates.c - how often an answer of a state_print is wrong or "don't know",
+ * compared with section 3.4: an absent key matches load x d x 2^-f prints on average, never more
+ * than the union bound d x h x 2^-f; a present key is unknown as often as stated.
  *
  * usage: test_state_print_rates [TABLES OF EACH]
  */
@@ -61,7 +61,8 @@ static void ask_absent(const tamis_states *states, seen *counts) {
     counts->asked += QUERIES;
 }
 
-/* A print is never 0: there is one less. Keys that met another one are not stored. */
+/* A print is never 0, so there is one print less. Keys whose print is there already are not
+ * stored. */
 static void fill_and_ask(double load, unsigned print_bits, bool is_permuted, uint64_t seed,
                          seen *counts) {
     uint64_t const      n = (uint64_t)(load * TABLES * BUCKETS);
@@ -87,7 +88,7 @@ static double sigmas(double counted, double expected) {
     return (counted - expected) / sqrt(expected + 1);
 }
 
-/* Insertions only: nothing is ever wrong, since what meets another value is refused. */
+/* Only insertions: no value is ever wrong, since a key that meets another value is refused. */
 static void expect_rates(double load, unsigned print_bits, bool is_permuted) {
     seen counts = { 0 };
     for (unsigned i = 0; i < n_tables; i++) fill_and_ask(load, print_bits, is_permuted, i, &counts);
@@ -116,10 +117,10 @@ static void wrong_answers_are_those_of_prints_that_meet(void **state) {
     }
 }
 
-/* What is stated of a plain table holds for keys that were all moved: then both of two keys that
- * met are unknown, and before that only the first of them. There are a little fewer (84% at a load
- * of 2 keys in a bucket, 90% at 4): a bucket that the first key passed by is rather full, and the
- * second key passes it by, too. */
+/* What is stated for a plain table holds after all keys were moved: then both of two keys with the
+ * same print are unknown, and before that only the first of them. The measured share is a little
+ * lower (84% at a load of 2 keys in a bucket, 90% at 4): a bucket that the first key passed by is
+ * rather full, and the second key passes it by, too. */
 static void expect_unknown(const char *when, uint64_t unknown, double stated) {
     double const counted = (double)unknown;
     print_message("# plain, %s: %.0f keys are unknown, %.0f stated\n", when, counted, stated);

@@ -1,4 +1,5 @@
-/* test_state_print_size.c - kinds/state_print/size.h: what it states, against tables that live.
+/* test_state_print_size.c - kinds/state_print/size.h: what it states, compared with tables that are
+ * filled and churned.
  *
  * usage: test_state_print_size [N [MILLIONS]]     every N-th choice of the grid; steps of each life
  *
@@ -47,8 +48,8 @@ static uint32_t value_of(const world *w, uint64_t key) {
     return (uint32_t)(key % w->table.values);
 }
 
-/* A new key; false: there was no room for it. One whose print is there has another one's value, or
- * its own: it is left out, so that those in the table are all different. */
+/* Put a new key; false: there was no room for it. A key whose print is there already is left out,
+ * so that all prints in the table are different. */
 static bool world_put(world *w, uint64_t at) {
     for (;;) {
         uint64_t const     key = dice_roll(&w->random);
@@ -68,7 +69,7 @@ static uint64_t world_fill(world *w) {
     return refused;
 }
 
-/* A random key makes room for a new one. Those that are unknown stay. */
+/* Replace random keys by new ones. Keys that are unknown stay. */
 static uint64_t world_churn(world *w, uint64_t steps) {
     uint64_t refused = 0;
     for (uint64_t i = 0; i < steps; i++) {
@@ -109,7 +110,7 @@ static answers ask_strangers(world *w, unsigned n) {
     return seen;
 }
 
-/* load x d x 2^-f, at three loads, filled once and lived in; never the union bound. */
+/* load x d x 2^-f, at three loads, after filling and after churn; always below the union bound. */
 static void strangers_have_a_value_as_often_as_stated(void **state) {
     (void)state;
     for (unsigned i = 0; i < 12; i++) {
@@ -133,7 +134,7 @@ static void strangers_have_a_value_as_often_as_stated(void **state) {
     }
 }
 
-/* How many of the keys that are there are unknown, or have another value. */
+/* How many of the present keys are unknown, or have another value. */
 static answers ask_members(const world *w) {
     answers seen = { 0, 0 };
     for (uint64_t i = 0; i < w->n; i++) {
@@ -146,7 +147,7 @@ static answers ask_members(const world *w) {
     return seen;
 }
 
-/* As many as stated, or a few less: up to a sixth. */
+/* As many as stated, or up to a sixth less. */
 static void check_share(const char *name, double seen, double all, double stated) {
     double const sigma = sqrt(stated * (1 - stated) / all);
     print_message("# %s: %.6f, stated %.6f or less\n", name, seen / all, stated);
@@ -154,8 +155,8 @@ static void check_share(const char *name, double seen, double all, double stated
     assert_true(seen / all >= stated * 5 / 6 - SIGMAS * sigma);
 }
 
-/* Apart, after a filling: half of what is stated. When all keys were moved: all of it, since the
- * later one of two is not known either. */
+/* Without permutations, half of the stated share after filling. After all keys were moved it is the
+ * stated share, since then the second of two keys is unknown, too. */
 static void members_are_unknown_as_often_as_stated(void **state) {
     (void)state;
     static const uint64_t shapes[][2] = { { 2, 9 }, { 3, 11 }, { 4, 12 }, { 8, 13 } };
@@ -183,8 +184,8 @@ static void members_are_unknown_as_often_as_stated(void **state) {
     }
 }
 
-/* Apart and without ageing, what is unknown stays when it should go. So there are more keys at the
- * end of a life than there should be, and no more than stated: they are fewer at first. */
+/* Without permutations and ageing, unknown keys cannot be dropped. So at the end there are more
+ * keys than intended, but no more than stated, since there are fewer at the beginning. */
 static void unknown_keys_stay_as_stated(void **state) {
     (void)state;
     uint64_t const g[] = { 3, 1000, 12, 9, 3, 18, 0, 0, 64 };
@@ -207,7 +208,7 @@ static void unknown_keys_stay_as_stated(void **state) {
     world_free(&w);
 }
 
-/* Permuted, no key is ever unknown, and every one can go. */
+/* With permutations no key is ever unknown, and every key can be dropped. */
 static void permuted_keys_are_never_unknown(void **state) {
     (void)state;
     uint64_t const g[] = { 3, 1000, 6, 6, 3, 7, 1, 1, 64 };
@@ -229,7 +230,8 @@ static void permuted_keys_are_never_unknown(void **state) {
 
 /* ------------------------------------------------------------------ overflow, measured */
 
-/* The paper's buckets: 3 subtables, 6 cells, 4 keys for each (and more). Nothing is aside. */
+/* The paper's buckets: 3 subtables, 6 cells, 4 keys for each (and more). Nothing is in the side
+ * table. */
 typedef struct life {
     uint64_t buckets;
     double   load;
@@ -249,8 +251,8 @@ static void life_geometry(const life *lived, uint64_t *ret_geometry) {
     memcpy(ret_geometry, g, sizeof g);
 }
 
-/* Refusals of as many puts, when random keys make room for new ones. In the limit they are as many
- * as stated; in tables of a few buckets no more than that. The chance at 4.00 in large ones,
+/* How many puts are refused while random keys are replaced by new ones. In large tables they are as
+ * many as stated; in tables with few buckets at most that many. The chance at 4.00 in large ones,
  * 1.6e-8, is for the lab. */
 static void puts_are_refused_as_often_as_stated_or_less(void **state) {
     const life *const lived = *state;
@@ -289,7 +291,7 @@ static void fillings_of_the_papers_buckets_fit(void **state) {
     assert_true(tamis_state_print_overflow(g, 12000, 120000) > 1e-3);
 }
 
-/* What is refused without a side table is in it, until it goes. */
+/* Keys that would be refused without a side table are in it until they are dropped. */
 static void what_overflows_is_aside(void **state) {
     (void)state;
     uint64_t g[STATE_PRINT_FIELDS], most = 0;
@@ -307,8 +309,9 @@ static void what_overflows_is_aside(void **state) {
     world_free(&w);
 }
 
-/* Apart, keys that are unknown when they come go aside, as often as stated or less: two of three
- * buckets have the print, and what is stated counts all pairs of cells, and unknown values too. */
+/* Without permutations, keys that are unknown when they are put go to the side table, as often as
+ * stated or less: two of three buckets have the print, and the statement counts all pairs of cells,
+ * including unknown values. */
 static void unknown_keys_go_aside_as_often_as_stated_or_less(void **state) {
     (void)state;
     uint64_t const g[] = { 3, 1000, 8, 8, 3, 12, 0, 0, 64 };
@@ -391,8 +394,8 @@ static bool keeps_all(const grid_point *p, const uint64_t *g) {
            g[STATE_PRINT_REINSERTS] <= 1;
 }
 
-/* Every choice is possible and keeps what was asked for, and there is one, unless it would need too
- * many fingerprints. */
+/* Every choice is possible and meets the need. There is a choice unless it would need too many
+ * fingerprints. */
 static void every_choice_keeps_what_was_asked_for(void **state) {
     (void)state;
     for (size_t i = 0; i < GRID_POINTS; i += one_in) {
@@ -408,7 +411,7 @@ static void every_choice_keeps_what_was_asked_for(void **state) {
     }
 }
 
-/* Each field alone fixed to what another need would have; and all of what was chosen. */
+/* Fix each field to a value that was chosen for another need; then all fields of a choice. */
 static void fixed_fields_are_honoured(void **state) {
     (void)state;
     unsigned had = 0;

@@ -1,4 +1,4 @@
-/* test_tagged.c - kinds/state_print/tagged.h against buckets that are lists. */
+/* test_tagged.c - kinds/state_print/tagged.h against buckets as plain lists. */
 #include "core_units.h"
 
 #include "kinds/state_print/tagged.h"
@@ -52,7 +52,7 @@ static void check_bytes(tagged view, const model *m) {
     assert_memory_equal(view.body, expected, all * cells->bytes);
 }
 
-/* What there is of a key, bucket by bucket and cell by cell. */
+/* Look for a key bucket by bucket and cell by cell. */
 static tagged_found model_look(tagged view, const model *m, tagged_key key) {
     tagged_found found = TAGGED_NOTHING;
     for (unsigned i = 0; i < view.shape->places.tables; i++) {

@@ -1,7 +1,7 @@
 /* test_saboteurs_vicbf.c - see test_saboteurs.c: variable increments with one thing broken.
  *
- * First, kinds with one function broken: the law that guards it must see that. Then, tables with
- * one invariant broken: validate must name it.
+ * First, kinds with one function broken: a law must notice it. Then, tables with one invariant
+ * broken: validate must name it.
  */
 #include "core/field.h"
 #include "core/increments.h"
@@ -26,7 +26,7 @@ static uint64_t first_of(const tamis_table *table, uint64_t hash) {
     return fastrange(remix(hash, 0), table->geometry[VI_COUNTERS]) * bits_of(table);
 }
 
-/* A stuck counter that a removal meets is counted down: the classic bug. */
+/* A removal decreases a stuck counter: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
     tamis_status const status = honest->remove(table, hash);
@@ -58,7 +58,7 @@ static tamis_status adds_another(tamis_table *table, uint64_t hash) {
     return c <= top ? status : TAMIS_ERR_FULL;
 }
 
-/* Counters that are not 0 exclude nobody: a third of the memory is lost. */
+/* Counters that are not 0 exclude no key: the rate is then that of a table a third smaller. */
 static bool looks_at_zero_only(const tamis_table *table, uint64_t hash) {
     for (unsigned i = 0; i < table->geometry[VI_HASHES]; i++) {
         uint64_t const c = fastrange(remix(hash, i), table->geometry[VI_COUNTERS]);
@@ -118,7 +118,8 @@ static void validate_names_each_invariant(void **state) {
     tamis_free(set);
 }
 
-/* Does the bit belong to no counter, or make one that is stuck or no sum? */
+/* Does the flipped bit belong to no counter, or does it make a counter that is stuck or not a
+ * possible sum? */
 static bool must_be_seen(const tamis_set *set, uint64_t bit) {
     bool const     is_blocked = set->table.geometry[VI_BLOCKED] != 0;
     uint64_t const line = is_blocked ? bit / 512 * 512 : 0, c = (bit - line) / 7;
@@ -127,7 +128,7 @@ static bool must_be_seen(const tamis_set *set, uint64_t bit) {
     return value == 127 || (value > 0 && value < 4);
 }
 
-/* Any change of any bit shows, but for one that makes another sum of increments. */
+/* Every flipped bit is noticed, unless the result is another possible sum of increments. */
 static void validate_sees_flipped_bits(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {

@@ -59,8 +59,8 @@ static void vi_numbers_are_those_of_the_paper(void **state) {
     }
 }
 
-/* Theorem 2: with D_L, a counter without keys excludes everybody, and one with three keys or more
- * nobody. */
+/* Theorem 2: with D_L, a counter without keys excludes every absent key, and one with three keys or
+ * more excludes none. */
 static void vi_with_d_l_is_theorem_2(void **state) {
     (void)state;
     for (unsigned l = 1; l <= 16; l++) {
@@ -139,8 +139,8 @@ static void all_free(uint64_t *g) {
     for (unsigned i = 0; i < VI_FIELDS; i++) g[i] = NEED_FREE;
 }
 
-/* What is chosen meets the rate, rarely sticks and is not much larger than needed: with a tenth
- * fewer counters it would not meet the rate. */
+/* The chosen table meets the rate, its counters rarely stick, and it is not much larger than
+ * needed: with a tenth fewer counters it would not meet the rate. */
 static void check_choice(double n, double fpr, double lifetime, bool is_fast) {
     uint64_t g[VI_FIELDS], fewer[VI_FIELDS];
     all_free(g);
@@ -181,7 +181,7 @@ static void vi_choose_leaves_what_is_fixed(void **state) {
     }
 }
 
-/* So many counters meet the rate with 8 bits, but not with fewer bits. */
+/* This number of counters meets the rate with 8 bits, but not with fewer. */
 static void vi_choose_keeps_the_fpr_in_a_fixed_size(void **state) {
     (void)state;
     uint64_t g[VI_FIELDS];
@@ -255,8 +255,8 @@ static means fill_many(const uint64_t *g) {
     return sum;
 }
 
-/* The mean of 50 filters is within 3% of the prediction, and as many strangers are taken for
- * present as the filters state themselves. */
+/* The mean of 50 filters is within 3% of the prediction, and the share of absent keys that are
+ * found is the one that the filters state. */
 static void check_filters(const uint64_t *g) {
     means const  mean = fill_many(g);
     double const expected = mean.fpr * FILTERS * STRANGERS, predicted = tamis_vi_fpr(g, N);
@@ -289,8 +289,8 @@ static void vi_blocked_filters_are_as_predicted(void **state) {
     for (size_t i = 0; i < COUNT(blocked); i++) check_filters(blocked[i]);
 }
 
-/* Tables so small that counters of a key often meet: the mean of many is within 1% of what is
- * predicted, and four sigma. */
+/* Tables that are so small that a key often has the same counter twice: the mean of many is within
+ * 1% of what is predicted, and four sigma. */
 static void vi_small_filters_are_as_predicted(void **state) {
     (void)state;
     static const struct {
@@ -399,7 +399,8 @@ static void vi_saturation_of_too_many_is_sure(void **state) {
     }
 }
 
-/* The paper's 4388 counters are no whole lines. They are scattered, unless lines are asked for. */
+/* The paper's 4388 counters do not fill whole lines. They are scattered, unless the user asks for
+ * lines. */
 static void vi_choose_scatters_what_fills_no_lines(void **state) {
     (void)state;
     uint64_t g[VI_FIELDS] = { 4388, NEED_FREE, NEED_FREE, 7, NEED_FREE, NEED_FREE };

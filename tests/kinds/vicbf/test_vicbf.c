@@ -1,4 +1,4 @@
-/* test_vicbf.c - variable increments against an oracle that foresees every answer and every byte.
+/* test_vicbf.c - variable increments against an oracle that predicts every answer and every byte.
  *
  * usage: test_vicbf [STEPS]     operations of each history
  *
@@ -17,8 +17,8 @@
 
 static uint64_t steps = 6000;
 
-/* Tables so small that counters of a key meet, and counters stick: counters, hashes, more,
- * counter_bits, increments, blocked. */
+/* Tables that are so small that a key has a counter twice, and counters stick: counters, hashes,
+ * more, counter_bits, increments, blocked. */
 static const uint64_t geometries[][VI_FIELDS] = {
     { 300, 5, 0, 8, VI_GENERAL, 0 }, { 300, 5, 128, 7, VI_D(4), 0 },
     { 200, 4, 0, 5, VI_D(4), 0 },    { 101, 6, 77, 5, VI_D(2), 0 },
@@ -83,7 +83,7 @@ static visit oracle_visit(const oracle *o, uint64_t hash) {
     return v;
 }
 
-/* How often at most can the counter hold the key? */
+/* At most how many times can the counter contain the key? */
 static uint64_t oracle_most(const oracle *o, uint64_t c, uint64_t adds) {
     uint64_t const value = o->all.counter[c];
     uint64_t       most = 0;
@@ -133,8 +133,8 @@ void oracle_bytes(const oracle *o, uint8_t *to) {
     counters_bytes(&o->all, to);
 }
 
-/* The share of all ways to choose counters of a line, and increments, that it may hold. No two
- * counters of a key meet, so each hash passes or not by itself. */
+/* Of all ways to choose counters of a line and increments, the share that the line may contain. The
+ * counters of a key are different, so each hash passes or fails independently. */
 static double line_rate(const oracle *o, uint64_t line) {
     double rate = 1;
     for (uint64_t i = 0; i <= o->g[VI_HASHES]; i++) {

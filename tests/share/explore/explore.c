@@ -1,17 +1,18 @@
-/* explore.c - the protocol of shared sets, in every order of its threads up to some switches.
+/* explore.c - runs the protocol of shared sets in every order of its threads, up to some number of
+ * switches between them.
  *
  *     explore [--switches N] [--runs N] [--part N] [--seed N] [--only WORDS] [--fault N]
  *
  * Three threads (fibers.h) do what a scene says. First everything runs without a switch, whichever
  * thread begins; then once for each point and each other thread with a switch there; then with two,
- * and so on. Such a search finds an error that needs few switches, for certain, and most do need
- * few: M. Musuvathi, S. Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded
- * Programs", PLDI 2007.
+ * and so on. Such a search is certain to find every error that needs few switches, and most errors
+ * need few: M. Musuvathi, S. Qadeer, "Iterative Context Bounding for Systematic Testing of
+ * Multithreaded Programs", PLDI 2007.
  *
  * All orders with up to --switches switches are tried (a whole step of growing: with two or more),
  * and --runs of those that have more, up to four. With --part N it is one in N of them, and with
- * --only WORDS the scenes whose names begin so. --fault N: a fault is in the library (run-crowd has
- * the list), which has to be found.
+ * --only WORDS the scenes whose names begin so. --fault N: puts a fault into the library (run-crowd
+ * has the list), which must be found.
  */
 #include "fibers.h"
 #include "scenes.h"
@@ -91,8 +92,8 @@ static PLAIN tamis_set *make_first(scene *one) {
     return set;
 }
 
-/* A key that stays, and that moves when this one comes or goes: in the same bucket, behind it, and
- * nearest to it. */
+/* A key that stays, but moves when this one is added or removed: the next one after it in the same
+ * bucket. */
 static PLAIN uint64_t neighbour(const tamis_set *set, uint64_t other, uint64_t n) {
     uint64_t const hash = keyhash_id(&set->hasher, other), buckets = set->table.geometry[0];
     uint64_t       best = 0, distance = UINT64_MAX;

@@ -1,12 +1,12 @@
-/* fibers.h - three threads as fibers of one, that change places where a list of turns says so.
+/* fibers.h - three threads as fibers of one thread, which switch where a list of turns says so.
  *
  * The library itself is run, not a model of it. It is compiled with -finstrument-functions, so the
- * compiler calls __cyg_profile_func_enter() wherever a function begins, inlined ones, too. The
- * beginnings of some functions are points where another fiber may go on. Threads that wait for a
- * lock let others run; that is not counted as a turn.
+ * compiler calls __cyg_profile_func_enter() wherever a function begins, inlined ones, too. At the
+ * beginning of some functions, another fiber may go on. Threads that wait for a lock let others
+ * run; that is not counted as a turn.
  *
- * It knows one order of memory, that of the program. What processors may do beyond it is the
- * business of core/stripes.h.
+ * Memory is always seen in the order of the program. core/stripes.h says why the protocol is right
+ * with the orders that processors allow.
  */
 #ifndef EXPLORE_FIBERS_H
 #define EXPLORE_FIBERS_H
@@ -14,7 +14,7 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 
-/* Fibers are no threads of the system, so what belongs to a thread is ours. */
+/* Fibers are not threads of the system, so functions for threads are replaced. */
 static int       explore_lock(pthread_mutex_t *mutex);
 static int       explore_try_lock(pthread_mutex_t *mutex);
 static int       explore_unlock(pthread_mutex_t *mutex);
@@ -88,9 +88,9 @@ static PLAIN void give_way(void) {
 void __cyg_profile_func_enter(void *function, void *caller) PLAIN;
 void __cyg_profile_func_exit(void *function, void *caller) PLAIN;
 
-/* Where threads touch what others see: locks and versions, views, and the words of a table. Of
- * `rank` and `counting` every write is one, and every read of the reader: others read what nobody
- * else writes at the time, since they have its lock. */
+/* Where threads touch what others see: locks and versions, views, and the words of a table. In
+ * `rank` and `counting` every write is such a point, and every read of the reader. Other threads
+ * read only while they hold the lock, so nobody else writes then. */
 static const void *const points[] = {
     stripe_lock_from,
     stripe_begin_change,
@@ -165,7 +165,7 @@ void __cyg_profile_func_exit(void *function, void *caller) {
     (void)caller;
 }
 
-/* The only mutex of a run is that of its set: all else that it uses is not shared. */
+/* The only mutex of a run is that of its set: nothing else is shared. */
 static PLAIN int explore_try_lock(pthread_mutex_t *mutex) {
     (void)mutex;
     if (world.depth != 0 && world.owner != world.now) return 1;
