@@ -20,10 +20,11 @@
 #define LIVE_MAX_INTERFACES 16
 #define LIVE_MAX_LANES 64
 
-/* A packet can be read so much later than it came, if all rings are read at once: the kernel hands
- * over a block of packets when it is full, or after LIVE_BLOCK_MS. */
+/* The longest time between the arrival of a packet and the moment when it can be read. The kernel
+ * hands over a block of packets when it is full, or by a timer: after LIVE_BLOCK_MS to twice as
+ * much, and later if the machine is busy. */
 #define LIVE_BLOCK_MS 50
-#define LIVE_LAG_NS UINT64_C(150000000)
+#define LIVE_LAG_NS UINT64_C(250000000)
 
 typedef struct live live;
 
