@@ -150,6 +150,7 @@ static void source_count(scans *s, scan_source *source, const host_end *to, uint
     scans_register(piece->targets, hash_target(host, port));
     vote_for(source, to, hash_target(host, port));
     source->is_recent = true;
+    source->is_settled = false;
     source->attempts[i] += n;
     source->young[0] += n;
 }
@@ -176,6 +177,7 @@ void scans_answer(scans *s, const host_end *from, const host_end *to, uint64_t n
     uint64_t const     target = hash_target(ranking_hash(&s->list, to->address), hash_port(s, to));
     scan_source *const source = &s->sources[i];
     source_advance(s, i, now_ns);
+    source->is_settled = false;
     if (source->votes != 0 && target == source->target_hash) source->votes--;
     source->answers[source->piece % SCANS_PIECES]++;
     scans_register(source->pieces[source->piece % SCANS_PIECES].answered, target);
@@ -209,9 +211,11 @@ void scans_judge(scans *s, uint64_t now_ns, bool is_last, scans_found *on_found,
     if ((slot == s->slot || s->slot >= s->busy_until) && !is_last) return;
     s->slot = slot;
     for (uint16_t i = 0; i < s->list.n; i++) {
-        if (s->tried[i] < SCANS_ATTEMPTS) continue;
         scan_source *const source = &s->sources[i];
-        scan_verdict const verdict = judge_source(source, is_last ? 0 : count_young(source, slot));
+        if (s->tried[i] < SCANS_ATTEMPTS || source->is_settled) continue;
+        uint32_t const     young = is_last ? 0 : count_young(source, slot);
+        scan_verdict const verdict = judge_source(source, young);
+        source->is_settled = young == 0;
         source->latest = verdict;
         if (verdict > source->verdict) source->verdict = verdict;
         if (verdict <= source->told) continue;

@@ -53,6 +53,7 @@ typedef struct scan_source {
     scan_verdict   told;        /* the worst that was told since it was last silent */
     scan_verdict   latest;      /* of its last window */
     bool           is_recent;   /* attempts, or a verdict was told, since scans_begin_interval() */
+    bool           is_settled;  /* nothing has come since it was judged: the verdict is the same */
     host_end       target;      /* the one with most of the attempts in vain, if there is one */
     uint64_t       target_hash; /* of it, */
     uint64_t       votes;       /* and how far it is ahead */
