@@ -95,24 +95,19 @@ TAMIS_INLINE void state_count_aged(tamis_table *table, uint64_t value, uint64_t 
 
 /* ------------------------------------------------------------------ merging */
 
-/* A field from another table, converted to this table: its timer depends on the position of the
- * sweep. */
-TAMIS_INLINE uint64_t state_brought(const tamis_table *into, uint64_t into_unit,
-                                    const tamis_table *from, uint64_t from_unit, unsigned bits,
-                                    uint64_t field) {
-    uint64_t const value = state_value(from, bits, field);
-    uint64_t const timer = sweep_taken_over(&into->sweep, into_unit, &from->sweep, from_unit,
-                                            state_timer(from, bits, field), value);
-    return value | timer << state_value_bits(into, bits);
-}
+/* How the timer of a unit there becomes that of a unit here; see state_converted(). */
+typedef uint64_t state_timer_rule(const sweep *here, uint64_t here_unit, const sweep *there,
+                                  uint64_t there_unit, uint64_t timer, uint64_t value);
 
-/* The same for a table of another stage, whose sweep has gone on in this one (grow.c). */
-TAMIS_INLINE uint64_t state_carried(const tamis_table *to, uint64_t to_unit,
-                                    const tamis_table *from, uint64_t from_unit, unsigned bits,
-                                    uint64_t field) {
+/* A field of another table, converted to this one. Its timer depends on where both sweeps are. The
+ * rule is sweep_taken_over() for two tables that are merged, and sweep_carried() for a table of
+ * another stage, whose sweep goes on in this one (grow.c). */
+TAMIS_INLINE uint64_t state_converted(const tamis_table *to, uint64_t to_unit,
+                                      const tamis_table *from, uint64_t from_unit, unsigned bits,
+                                      uint64_t field, state_timer_rule *rule) {
     uint64_t const value = state_value(from, bits, field);
-    uint64_t const timer = sweep_carried(&to->sweep, to_unit, &from->sweep, from_unit,
-                                         state_timer(from, bits, field), value);
+    uint64_t const timer =
+        rule(&to->sweep, to_unit, &from->sweep, from_unit, state_timer(from, bits, field), value);
     return value | timer << state_value_bits(to, bits);
 }
 
@@ -310,7 +305,8 @@ TAMIS_INLINE tamis_status state_units_merge(const state_units *units, const stat
         units->list(from, unit, true, &list);
         for (unsigned i = 0; i < list.n; i++) {
             uint64_t const field = field_get(from->body, list.bit[i], bits);
-            uint64_t const brought = state_brought(into, unit, from, unit, bits, field);
+            uint64_t const brought =
+                state_converted(into, unit, from, unit, bits, field, sweep_taken_over);
             uint64_t const hash = fastrange_inverse(list.print[i], prints);
             state_cell     cell;
             tamis_status   status = cells->find(into, hash, &cell);

@@ -145,7 +145,8 @@ TAMIS_INLINE uint64_t line_carried(const tamis_table *from, uint64_t bucket, uin
     if (bits == 0) return kept;
     uint64_t const counter = kept & bits_low((unsigned)shape->counter_bits);
     uint64_t const field = kept >> shape->counter_bits;
-    return counter | state_carried(to, to_bucket, from, bucket, bits, field) << shape->counter_bits;
+    uint64_t const state = state_converted(to, to_bucket, from, bucket, bits, field, sweep_carried);
+    return counter | state << shape->counter_bits;
 }
 
 /* To a table of any size. The entries come in the order of prints, so those of one bucket come

@@ -71,7 +71,8 @@ TAMIS_INLINE uint64_t rank_carried(const tamis_table *from, uint64_t bucket, uin
     unsigned const          bits = (unsigned)shape->value_bits;
     if (bits == 0) return upper;
     unsigned const counter_bits = (unsigned)shape->chains.counter_bits;
-    uint64_t const field = state_carried(to, to_bucket, from, bucket, bits, upper >> counter_bits);
+    uint64_t const field =
+        state_converted(to, to_bucket, from, bucket, bits, upper >> counter_bits, sweep_carried);
     return (upper & bits_low(counter_bits)) | field << counter_bits;
 }
 

@@ -321,7 +321,8 @@ static void state_print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged)
 /* A field of another table as it is here: the same value, and a timer for this table's hand. */
 static uint64_t state_print_brought(const tamis_table *into, uint64_t into_unit,
                                     const tamis_table *from, uint64_t from_unit, uint64_t field) {
-    return state_brought(into, into_unit, from, from_unit, state_print_shape(into)->bits, field);
+    return state_converted(into, into_unit, from, from_unit, state_print_shape(into)->bits, field,
+                           sweep_taken_over);
 }
 
 /* Two fields of one key become one, with the younger timer. Two values become "don't know" where
