@@ -90,7 +90,8 @@ static void who_moves(const move_law *law, move_rule rule, double ret_chance[D])
     for (unsigned i = 0; i < D && rule == MOVE_TWO; i++) ret_chance[i] += left / D;
 }
 
-/* In lives of a key: those that come, those that are pushed on, and those that go. */
+/* The slope per lifetime of a key: keys that are added, keys that are moved, and keys that are
+ * removed. */
 static void move_slope(const move_law *law, move_rule rule, double load, move_law *ret_slope) {
     double moves[D];
     who_moves(law, rule, moves);

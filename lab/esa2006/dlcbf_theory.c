@@ -27,7 +27,7 @@ void dlcbf_law(double keys, fluid *ret_law) {
 #define TOP 12             /* larger loads do not occur */
 #define STEPS_PER_LIFE 400 /* of the method, while each key is replaced once on average */
 
-/* In lives of a key: those that come, and those that go. */
+/* The slope per lifetime of a key: keys that are added, and keys that are removed. */
 static double slope(const fluid *at, unsigned i, unsigned j) {
     double comes = at->tables * at->load * (at->x[i][j - 1] - at->x[i][j]);
     for (unsigned k = 0; k < i; k++) comes *= at->x[k][j];

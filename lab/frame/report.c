@@ -79,7 +79,7 @@ static void print_row(FILE *to, const lab_row *row, const lab_judgement *judgeme
         lab_is_judged(row) ? verdicts[judgement->verdict] : "");
 }
 
-/* What a reader must know of a row beyond its numbers. */
+/* What a reader must know about a row besides its numbers. */
 static void print_notes(FILE *to, const lab_row *row, const lab_judgement *judgement) {
     if (judgement->verdict != LAB_AGREES) print_wrapped(to, judgement->text);
     if (judgement->verdict == LAB_OUT) print_wrapped(to, row->reason);

@@ -92,7 +92,7 @@ static unsigned rank_in(const level *index, unsigned i) {
     return bits_popcount(index->bits & bits_low(i));
 }
 
-/* Seven bits as a number whose decimal digits they are: as they are printed. */
+/* Seven bits as a decimal number with these digits, as the paper prints them. */
 static double as_printed(uint64_t bits) {
     double digits = 0;
     for (unsigned i = BITS; i-- > 0;) digits = 10 * digits + (double)(bits >> i & 1);

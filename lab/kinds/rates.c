@@ -45,7 +45,7 @@ typedef struct kinds_life {
     uint64_t   *live, n_live, next;
 } kinds_life;
 
-/* A key that is refused is not there, and is not missed. */
+/* A key that is refused is not in the set, so its absence is not an error. */
 static void add(kinds_life *life, life_outcome *outcome) {
     uint8_t key[KEY_BYTES];
     key_write(&life->keys, life->next, key);
@@ -73,7 +73,7 @@ static void ask(const kinds_life *life, life_outcome *outcome) {
     }
 }
 
-/* Beyond capacity it goes on as long as there is room. */
+/* Beyond the capacity, keys are added as long as there is room. */
 static void fill(kinds_life *life, life_outcome *outcome) {
     for (unsigned part = 1; part <= PARTS; part++) {
         while (life->next < part * KEYS / FULL_PART) add(life, outcome);

@@ -133,7 +133,8 @@ static void get(const tamis_set *set, uint64_t hash) {
         print_status(status);
 }
 
-/* As tamis_states_tick(), but with so much work: the hand can be late in small tables, too. */
+/* Like tamis_states_tick(), but with a given amount of work, so that the sweep can be late in small
+ * tables, too. */
 static void tick(tamis_set *set, uint64_t ticks, uint64_t units) {
     tamis_table *const table = &set->table;
     uint64_t           aged[MAX_VALUES] = { 0 };

@@ -371,7 +371,8 @@ static double taken(const fluid *law, unsigned i, unsigned load) {
     return chance;
 }
 
-/* A short while: `comes` keys come to a bucket, and each key goes with the chance `goes`. */
+/* A short time, in which `comes` keys come to a bucket and each key leaves with the probability
+ * `goes`. */
 static void pairs_go_on(const fluid *law, unsigned i, double comes, double goes, pair_law *pairs) {
     pair_law const was = *pairs;
     for (unsigned l = 0; l <= TOP; l++) {
@@ -439,7 +440,7 @@ static sums sum_of(const acsm_outcome *outcomes, uint64_t n) {
     return sum;
 }
 
-/* Strangers: by the cells that there are; and by the paper's bound over all cells. */
+/* The rate of absent keys: computed from the cells in use, and the paper's bound over all cells. */
 static void record_strangers(lab_run *run, const char *name, const sums *sum, uint64_t n) {
     double const prints = BUCKETS * (ldexp(1, PRINT_BITS) - 1), asked = QUERIES * (double)n;
     double const rate = -expm1(4.0 * ALL_BUCKETS * log1p(-1 / prints));
@@ -490,8 +491,8 @@ static void record_rates(lab_run *run, bool is_permuted) {
                                 .reason = "arithmetic; buckets are whole bytes" });
 }
 
-/* When keys are added and removed: those that are unknown when they should go stay. They are so few
- * that the others hardly notice. */
+/* When keys are added and removed: unknown keys cannot be removed and stay. They are so few that
+ * they hardly change the other rates. */
 static void record_churn(lab_run *run, bool is_permuted) {
     const char *const   name = is_permuted ? "permuted" : "apart";
     acsm_config const   config = { .load = 4,

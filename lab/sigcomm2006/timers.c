@@ -1,9 +1,9 @@
-/* timers.c - keys that are not dropped and go by their age: sections 3.3 and 3.4.
+/* timers.c - keys that are not dropped but time out: sections 3.3 and 3.4.
  *
- * This many keys come in each tick, and none is heard of again. A sweep goes round the table n
- * times in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and takes out what was silent
- * for T. So a key stays for T and, until the sweep comes by, for up to T / n more. If it came at
- * any time since the last sweep that would be T (1 + 1 / 2n) on average.
+ * The same number of keys is put in each tick, and they are not touched again. A sweep goes round
+ * the table n times in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and removes keys
+ * that were not touched for T. So a key stays for T and, until the sweep comes by, for up to T / n
+ * more. If it came at any time since the last sweep that would be T (1 + 1 / 2n) on average.
  *
  * Fingerprints (3.4): the table has to hold the keys of that time, and they are more. A bucket that
  * was just swept has fewer keys than others, so new ones go there, and these stay longest. For how
@@ -105,7 +105,7 @@ static void ask_one(const timer_trial *trial, uint64_t id, timer_outcome *outcom
     outcome->wrong += status == TAMIS_OK && value != value_of(trial, id);
 }
 
-/* Those of the last timeout and those that were touched must be there; those that were silent for
+/* Keys of the last timeout and keys that were touched must be there; keys that were not touched for
  * two timeouts must not. */
 static void ask_all(const timer_trial *trial, timer_outcome *outcome) {
     uint64_t const live = trial->config->per_tick * TIMEOUT;
@@ -162,7 +162,8 @@ static timer_outcome *run_timers(const lab_run *run, const char *stream, const t
 #define FCF_BUCKETS 4096u
 #define FCF_BITS 40 /* of a print: none looks like another */
 
-/* The second table: what is left of each key is the passes of the sweep until it goes. */
+/* The second table stores for each key how many passes of the sweep are left until it is
+ * removed. */
 #define FCF_TABLES 3
 #define FCF_ALL (FCF_TABLES * FCF_BUCKETS)
 #define FCF_CELLS 16 /* room enough: no bucket is ever full */
@@ -295,12 +296,12 @@ void fcf_timers_run(lab_run *run) {
 #define SBF_K 4
 #define SBF_CELLS (20 * SBF_PER_TICK * TIMEOUT)
 
-/* (1 - 1/m)^(k keys): that this many keys miss a cell. */
+/* (1 - 1/m)^(k keys), the probability that this many keys miss a cell. */
 static double missed_by(double keys) {
     return exp(SBF_K * keys * log1p(-1.0 / SBF_CELLS));
 }
 
-/* The mean over s of f(that a cell is empty), by the midpoints of 1000 parts. */
+/* The mean over s of f(P[a cell is empty]), by the midpoints of 1000 parts. */
 static double mean_over_sweep(unsigned sweeps, double (*function)(double empty)) {
     double sum = 0;
     for (double part = 0.5; part < 1000; part++)

@@ -203,8 +203,8 @@ static void theory_reaches_of_one_key(void **state) {
     assert_near(theory_ever_reaches(&table, 1, 7), 1 - pow(0.9, 8), 1e-12);
 }
 
-/* With two keys, a counter holds 2 when the newcomer joins the one that stayed: a chain on 0, 1, 2
- * done by hand. */
+/* With two keys, a counter holds 2 when the new key has the counter of the one that stayed: a
+ * Markov chain on 0, 1, 2, computed by hand. */
 static void theory_reaches_of_two_keys(void **state) {
     (void)state;
     places const table = { .m = 4, .n = 2, .k = 1 };

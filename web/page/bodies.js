@@ -1,7 +1,7 @@
-// bodies.js - what lies in the buckets of a set, read from the bytes of its file as docs/format.md says.
+// bodies.js - the contents of the buckets of a set, read from the bytes of its file as docs/format.md describes.
 //
 // A reader returns a list of blocks. A block is { name, rows }, a row { thin, cells, columns }, a cell a number: 0 is free, and
-// the others say how it is filled (tones of draw.js). So the picture shows bytes, and nothing that the page made up.
+// the others say how it is filled (tones of draw.js). So the picture shows the real bytes.
 
 const HEADER_BYTES = 4096;
 
@@ -147,13 +147,13 @@ const READERS = { bloom: readBloom, vicbf: readVicbf, dlcbf: readDlcbf, line: re
 
 // What the colours mean.
 export const LEGENDS = {
-  line: "A block is a cache line: two thin rows say which of its 62 chains have keys, and 50 slots hold a byte of each key. Runs of one chain have one colour. "
-    + "The last blocks are shelves, for what does not fit in its line.",
-  rank: "A block is a bucket: two thin rows say which chains have keys, and cells hold the rests of the keys, level by level, a colour for each level. "
-    + "A full bucket goes on in an extension.",
-  dlcbf: "A block is a bucket, first all of one subtable. A key is a cell in the emptier of its buckets. A second colour is a cell that stands for two copies.",
-  vicbf: "A block is a cache line of counters. The colour says how many keys may have met in a counter.",
-  bloom: "A block is a cache line of bits. A key sets some bits of one line, and no bit is ever cleared: it cannot remove.",
+  line: "A block is a cache line: two thin rows say which of its 62 chains have keys, and 50 slots hold a byte of each key. The keys of one chain have the same colour; two colours take turns. "
+    + "The last blocks are shelves, for keys that do not fit into their line.",
+  rank: "A block is a bucket: two thin rows say which chains have keys, and cells hold the remainders of the keys, level by level, in a colour for each level. "
+    + "A full bucket continues in an extension.",
+  dlcbf: "A block is a bucket; the subtables follow each other. A key takes a cell in the emptiest of its buckets. A cell in the second colour stands for two copies.",
+  vicbf: "A block is a cache line of counters. The colour shows how many keys a counter may contain.",
+  bloom: "A block is a cache line of bits. A key sets some bits of one line. No bit is ever cleared, so keys cannot be removed.",
 };
 
 // The blocks of a set, from the bytes of its file.

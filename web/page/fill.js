@@ -35,11 +35,11 @@ export class Filling {
   // A kind may be better than it was asked to be.
   tellPlan() {
     const { kind, capacity, fpr } = this.spec;
-    const why = kind === "line" ? `, far below the ${rateText(fpr)}: a byte is the least that it keeps of a key` : "";
-    byId("fill-rate").textContent = `With ${exactText(capacity)} keys in it, ${kind} is expected to say a wrong yes in ${rateText(this.predictedAt(capacity))} of the cases${why}.`;
+    const why = kind === "line" ? `, far below the ${rateText(fpr)}, since it keeps at least one byte of each key` : "";
+    byId("fill-rate").textContent = `With ${exactText(capacity)} keys in it, ${kind} is expected to give a wrong yes for ${rateText(this.predictedAt(capacity))} of the keys that were never added${why}.`;
   }
 
-  // What the kind's analysis says of this very table, with fewer keys and with more.
+  // What the kind's analysis predicts for this table, with fewer keys and with more.
   predict() {
     const most = Math.ceil(1.2 * this.spec.capacity);
     const curve = [{ keys: 0, rate: 0 }];

@@ -18,7 +18,7 @@ function sliderOf(id, slider, read, write) {
   };
 }
 
-// What stood there stays for the eye, faint and out of reach, until a number can be read again.
+// The last results stay visible, but faint and without controls, until the number is valid again.
 function showStale(job) {
   byId("results").inert = true;
   byId("takes").textContent = job === undefined ? "" : `Below is still the answer for ${countText(job.capacity)} keys at ${rateText(job.fpr)}.`;
@@ -93,7 +93,7 @@ function startWords(tamis, getJob, seed) {
   byId("words-file").addEventListener("change", (event) => guarded(() => event.target.files[0] && words.useFile(event.target.files[0])));
   byId("words-use").addEventListener("click", () => guarded(() => words.useText(byId("words-text").value, "your list")));
   byId("words-returns-leave").addEventListener("click", () => guarded(() => words.withoutReturns()));
-  // On the whole page: a browser opens a file that nobody takes, and the page would be gone. Text may still go into a field.
+  // Files may be dropped anywhere on the page. Otherwise the browser would open the file in place of the page. Text can still be dropped into a field.
   const isForUs = (event) => event.dataTransfer.types.includes("Files") || (drop.contains(event.target) && event.target.id !== "words-text");
   for (const name of ["dragover", "dragenter"]) document.addEventListener(name, (event) => { if (isForUs(event)) event.preventDefault(), isOver(true); });
   document.addEventListener("dragleave", (event) => { if (event.relatedTarget === null) isOver(false); });
@@ -106,12 +106,12 @@ function startWords(tamis, getJob, seed) {
   return words;
 }
 
-// ?seed=7 makes the same sets again. With another word there the page works, with a random seed, and says so.
+// ?seed=7 makes the same sets again. If it is not a number, the page uses a random seed, and says so.
 function readSeed() {
   const given = new URLSearchParams(location.search).get("seed");
   if (given === null) return undefined;
   if (/^\d{1,20}$/.test(given) && BigInt(given) < 2n ** 64n) return BigInt(given);
-  tellProblem(`The seed in the address, “${given}”, is not a whole number below 2^64: the page takes a random one.`);
+  tellProblem(`The seed in the address, “${given}”, is not a whole number below 2^64. The page uses a random seed.`);
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// words.js - a list of your own, or a file of a set: ask it, remove from it, take it home.
+// words.js - a list of your own, or the file of a set: ask it, remove keys, save it.
 
 const NEWLINE = 10;
 const RETURN = 13;
@@ -94,7 +94,7 @@ export class Words {
     this.tellReturns(lines, name);
   }
 
-  // Windows ends lines with a carriage return and a newline. The tool keeps the first in the key, where nobody can type it.
+  // Windows ends lines with a carriage return and a newline. The tool keeps the carriage return in the key, where nobody can type it.
   tellReturns(lines, name) {
     const n = lines.filter(endsWithReturn).length;
     byId("words-returns").hidden = n === 0;
@@ -134,7 +134,7 @@ export class Words {
     const isAsked = word !== "" || isThere; // an empty line may be a key
     const quoted = word === "" ? "the empty line" : `“${word}”`;
     answer.className = !isAsked ? "" : isThere ? "yes" : "no";
-    answer.textContent = !isAsked ? "Type a word." : isThere ? `Yes: ${quoted} is in the set, almost certainly.` : `No: ${quoted} is not in the set, certainly.`;
+    answer.textContent = !isAsked ? "Type a word." : isThere ? `Yes: ${quoted} is in the set, or this is a wrong yes.` : `No: ${quoted} is certainly not in the set.`;
     byId("word-remove").disabled = !isThere || !this.set.info().abilities.includes("remove");
   }
 
