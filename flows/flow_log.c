@@ -286,6 +286,8 @@ static void put_field(flow_log *log, const log_line *line, size_t i) {
     log_field        field;
     char             text[128];
     write_field(line, column, field);
+    if (is_json && column == LOG_IS_GUESS) /* as in events */
+        (void)snprintf(field, sizeof field, "%s", line->end->known->is_guess ? "true" : "false");
     if (is_json)
         (void)snprintf(text, sizeof text, "%c\"%s\":%s%s%s", i == 0 ? '{' : ',',
                        columns[column].name, is_text ? "\"" : "", field, is_text ? "\"" : "");

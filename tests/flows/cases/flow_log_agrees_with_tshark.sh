@@ -30,6 +30,10 @@ if len(lines) != truth["tcp"]:
 same = [json.loads(line) for line in open("lines")]
 if [str(line["client_port"]) for line in same] != [line["client_port"] for line in lines]:
     print("the JSON differs")
+# In JSON the guess is true or false, as in events; in columns it is 1 or 0.
+if [line["is_guess"] for line in same] != [line["is_guess"] == "1" for line in lines] or \
+        {type(line["is_guess"]) for line in same} != {bool}:
+    print("is_guess differs")
 ends = collections.defaultdict(list)
 for found in streams.values():
     ends[found["client"], found["server"]].append(found)
