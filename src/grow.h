@@ -9,9 +9,10 @@ struct growth {
     unsigned stage, stages; /* the present stage, and the last one. The capacity doubles at each */
     double   overflow;      /* as in the spec, for the plans of later stages */
 
-    uint64_t     begin_at;     /* entries at which a step begins; UINT64_MAX at the last stage */
-    tamis_status refusal;      /* why the last add was refused: _FULL, or _MEMORY */
-    tamis_kind   calm, moving; /* functions on keys between steps, and during a step */
+    uint64_t     begin_at; /* entries at which a step begins; UINT64_MAX at the last stage */
+    tamis_status refusal;  /* why the last add was refused: _FULL, or _MEMORY */
+    tamis_kind   calls;    /* functions on keys: those between steps, or those for a step. One copy,
+                              since a server may have many small sets */
 
     /* The step in progress. `next` has a body only then. */
     tamis_table       next;

@@ -144,32 +144,41 @@ static void grow_fetch_each(const tamis_table *table, const uint64_t *hash, unsi
     growth->next_calls->fetch(&growth->next, sides.next, sides.n_next, is_update);
 }
 
-/* Both wrap the kind's own functions. Those that are NULL stay NULL. */
+/* The kind's own functions, wrapped so that adds pay for growth. Those that are NULL stay NULL. */
+static void wrap_calm(const tamis_kind *own, tamis_kind *calls) {
+    *calls = *own;
+    calls->add = grow_add;
+    calls->add_new = own->add_new != NULL ? grow_add_new : NULL;
+    calls->add_id = NULL;
+    calls->add_copies = grow_add_copies;
+    calls->add_chunk = own->add_chunk != NULL ? grow_add_chunk : NULL;
+    calls->balance_bytes = NULL;
+    calls->add_balanced = NULL;
+}
+
+/* In a step, all functions also choose between the two tables. */
+static void wrap_moving(const kind_growing *growing, const tamis_kind *own, tamis_kind *calls) {
+    calls->has_id = NULL;
+    calls->remove_id = NULL;
+    calls->has = own->has != NULL ? grow_has : NULL;
+    calls->remove = own->remove != NULL ? grow_remove : NULL;
+    calls->remove_copy = NULL; /* by two calls */
+    calls->count = own->count != NULL ? grow_count : NULL;
+    calls->has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
+    calls->add_chunk = NULL; /* one by one */
+    calls->remove_chunk = NULL;
+    calls->count_chunk = NULL;
+    calls->fetch = own->fetch == NULL       ? NULL
+                   : growing->fetch != NULL ? grow_fetch
+                                            : grow_fetch_each;
+    calls->chunk = 2 * own->chunk <= TAMIS_CHUNK ? 2 * own->chunk : TAMIS_CHUNK;
+    calls->fetch_more = NULL;
+}
+
 void tamis_grow_choose_calls(tamis_set *set) {
     struct growth *const    growth = set->growth;
     const tamis_kind *const own = growth->table_calls;
-    growth->calm = *own;
-    growth->calm.add = grow_add;
-    growth->calm.add_new = own->add_new != NULL ? grow_add_new : NULL;
-    growth->calm.add_id = NULL;
-    growth->calm.add_copies = grow_add_copies;
-    growth->calm.add_chunk = own->add_chunk != NULL ? grow_add_chunk : NULL;
-    growth->calm.balance_bytes = NULL;
-    growth->calm.add_balanced = NULL;
-    growth->moving = growth->calm;
-    growth->moving.has_id = NULL;
-    growth->moving.remove_id = NULL;
-    growth->moving.has = own->has != NULL ? grow_has : NULL;
-    growth->moving.remove = own->remove != NULL ? grow_remove : NULL;
-    growth->moving.count = own->count != NULL ? grow_count : NULL;
-    growth->moving.has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
-    growth->moving.add_chunk = NULL; /* one by one */
-    growth->moving.remove_chunk = NULL;
-    growth->moving.count_chunk = NULL;
-    growth->moving.fetch = own->fetch == NULL                  ? NULL
-                           : set->kind->growing->fetch != NULL ? grow_fetch
-                                                               : grow_fetch_each;
-    growth->moving.chunk = 2 * own->chunk <= TAMIS_CHUNK ? 2 * own->chunk : TAMIS_CHUNK;
-    growth->moving.fetch_more = NULL;
-    tamis_handle_use_calls(set, grow_is_moving(set) ? &growth->moving : &growth->calm);
+    wrap_calm(own, &growth->calls);
+    if (grow_is_moving(set)) wrap_moving(set->kind->growing, own, &growth->calls);
+    tamis_handle_use_calls(set, &growth->calls);
 }

@@ -20,17 +20,17 @@ struct tamis_set {
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
     const tamis_kind  *calls; /* functions on keys: of the kind, or of its form for the geometry */
     const tamis_kind  *kind;
-    unsigned           abilities; /* the abilities of this kind in this geometry */
+    unsigned           abilities;    /* the abilities of this kind in this geometry */
+    unsigned           change_locks; /* reasons why it must not change; 0: it may. See below */
     keyhash            hasher;
     uint64_t           capacity; /* the workload that it is planned for, as in need.h */
     uint64_t           copies;
     uint64_t           lifetime;
-    uint64_t           conflicts;    /* for states: calls that returned TAMIS_ERR_CONFLICT */
-    unsigned           change_locks; /* reasons why it must not change; 0: it may. See below */
-    struct growth     *growth;       /* grow.h; NULL: of fixed size */
-    struct shared_set *shared;       /* share.h; NULL: not shared */
-    struct set_part   *part;         /* part.h; NULL: a whole set */
-    const kind_states *states; /* for states: the kind's functions, or those of grow_states.c */
+    uint64_t           conflicts; /* for states: calls that returned TAMIS_ERR_CONFLICT */
+    struct growth     *growth;    /* grow.h; NULL: of fixed size */
+    struct shared_set *shared;    /* share.h; NULL: not shared */
+    struct set_part   *part;      /* part.h; NULL: a whole set */
+    const kind_states *states;    /* for states: the kind's functions, or those of grow_states.c */
     tamis_allocator    allocator;
     unsigned           allocator_flags; /* TAMIS_ALLOCATOR_... */
     uint64_t           max_bytes;       /* of all its bodies; 0: no limit */

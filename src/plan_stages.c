@@ -11,8 +11,10 @@
 
 #include <stdio.h>
 
-#define MIN_BUCKETS 32   /* of the first stage: with fewer, rounding them up would cost too much */
-#define PEAK_PARTS 20    /* with the system's memory, a step needs one part more, of this many */
+#define MIN_BUCKETS 32 /* of the first stage: with fewer, rounding them up would cost too much */
+#define FEW_BUCKETS 4  /* the same for sets with PREFER_SMALL, if rounding costs at most one part */
+#define ROUND_PARTS 24 /* of this many */
+#define PEAK_PARTS 20  /* with the system's memory, a step needs one part more, of this many */
 #define MAX_DOUBLINGS 39 /* from 1 key or more to 2^40 at most */
 
 /* ------------------------------------------------------------------ from stage to stage */
@@ -77,22 +79,35 @@ static tamis_request last_stage(const tamis_request *request, unsigned stages) {
     return last;
 }
 
+/* The buckets of the last stage, rounded up so that they come from doubling. */
+static uint64_t round_buckets(uint64_t least, unsigned stages) {
+    uint64_t const parts = UINT64_C(1) << stages;
+    return (least / parts + (least % parts != 0)) << stages;
+}
+
+/* Would the first stage have too few buckets? Rounding up costs less than one bucket of
+ * the first stage: with MIN_BUCKETS less than a 32nd part. */
+static bool is_too_small(uint64_t least, unsigned stages, bool can_be_few) {
+    uint64_t const first = least >> stages;
+    if (!can_be_few) return first < MIN_BUCKETS;
+    return first < FEW_BUCKETS || round_buckets(least, stages) - least > least / ROUND_PARTS;
+}
+
 /* Plan the last stage twice: once to learn how many buckets it needs, and then with a number of
  * buckets that comes from doubling. If the first stage would be too small, use fewer doublings. */
-static void ask_kind_to_grow(const tamis_kind *kind, const tamis_request *request,
+static void ask_kind_to_grow(const tamis_kind *kind, const tamis_request *request, bool can_be_few,
                              tamis_candidate *ret_candidate) {
     uint64_t const capacity = request->need.work.capacity;
     unsigned       stages = 63 - (unsigned)__builtin_clzll(request->grow_to / capacity);
     tamis_request  last = last_stage(request, stages);
     tamis_ask_kind(kind, &last, ret_candidate);
     if (ret_candidate->plan.status != TAMIS_OK) return;
-    while (stages != 0 && ret_candidate->geometry[0] >> stages < MIN_BUCKETS) stages--;
+    while (stages != 0 && is_too_small(ret_candidate->geometry[0], stages, can_be_few)) stages--;
     last = last_stage(request, stages);
     tamis_ask_kind(kind, &last, ret_candidate);
     if (ret_candidate->plan.status != TAMIS_OK) return;
     char           fixed[64];
-    uint64_t const parts = UINT64_C(1) << stages, least = ret_candidate->geometry[0];
-    uint64_t const buckets = (least / parts + (least % parts != 0)) << stages;
+    uint64_t const buckets = round_buckets(ret_candidate->geometry[0], stages);
     (void)snprintf(fixed, sizeof fixed, "%s=%llu", kind->fields[0].name,
                    (unsigned long long)buckets);
     last.geometry = fixed;
@@ -113,17 +128,27 @@ static bool has_first_stage(const tamis_candidate *last, const tamis_request *re
     return tamis_first_stage(&choice, last->stages, &first) == TAMIS_OK;
 }
 
+/* Plan a set that grows, and check that it has a first stage. */
+static bool try_to_grow(const tamis_kind *kind, const tamis_request *request, bool can_be_few,
+                        tamis_candidate *ret_candidate) {
+    ask_kind_to_grow(kind, request, can_be_few, ret_candidate);
+    return ret_candidate->plan.status == TAMIS_OK && has_first_stage(ret_candidate, request);
+}
+
+/* More stages need longer remainders. If a small first stage would make them too long, a larger one
+ * may still be possible. */
 void tamis_plan_growing(const tamis_kind *kind, const tamis_request *request,
                         tamis_candidate *ret_candidate) {
-    bool const can_grow = kind->growing != NULL;
     *ret_candidate = (tamis_candidate){ .kind = kind,
                                         .plan = { .kind = kind->name,
                                                   .summary = kind->summary,
                                                   .status = TAMIS_ERR_CANNOT,
                                                   .copies_take_room = kind->copies_take_room,
                                                   .abilities = tamis_kind_abilities(kind, NULL) } };
-    if (can_grow) ask_kind_to_grow(kind, request, ret_candidate);
-    if (ret_candidate->plan.status == TAMIS_OK && !has_first_stage(ret_candidate, request))
+    if (kind->growing == NULL) return;
+    bool const can_be_few = request->need.values == 0 && !need_is_fast(&request->need);
+    if (can_be_few && try_to_grow(kind, request, true, ret_candidate)) return;
+    if (!try_to_grow(kind, request, false, ret_candidate) && ret_candidate->plan.status == TAMIS_OK)
         ret_candidate->plan.status = TAMIS_ERR_CANNOT;
 }
 

@@ -212,15 +212,14 @@ static void write_back(tamis_set *set, const tamis_table *changed) {
 
 /* A set that grows may have become larger or smaller: replace its tables by those of the copy. */
 static void take_tables(tamis_set *set, tamis_set *changed) {
-    tamis_kind const calm = set->growth->calm, moving = set->growth->moving;
+    tamis_kind const calls = set->growth->calls;
     if (grow_is_moving(set)) tamis_share_retire_body(set, &set->growth->next);
     tamis_share_retire_body(set, &set->table);
     tamis_handle_take_table(set, &changed->table);
     set->capacity = changed->capacity;
     set->lifetime = changed->lifetime;
     *set->growth = *changed->growth;
-    set->growth->calm = calm;
-    set->growth->moving = moving;
+    set->growth->calls = calls;
     changed->table.body = NULL;
     changed->growth->next.body = NULL;
     tamis_share_divide(set);
