@@ -254,6 +254,9 @@ struct tamis_kind {
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
     /* Optional, for speed: add a key unless `has` would say yes, with one look at its place. */
     tamis_status (*add_new)(tamis_table *table, uint64_t hash, bool *ret_is_new);
+    /* Optional, for speed: like remove; if a copy was removed, *ret_is_last says whether `has` says
+     * no now. */
+    tamis_status (*remove_copy)(tamis_table *table, uint64_t hash, bool *ret_is_last);
     /* Optional, for speed: has, add and remove for an id, which is hashed by
      * hash_id(&table->ids, id). In sets that hash ids in this way, the public functions jump
      * directly to these. So these functions count their refusals themselves: _FULL in

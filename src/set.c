@@ -58,6 +58,16 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
+/* Without remove_copy the key is looked up once more. */
+static tamis_status remove_copy(tamis_set *set, uint64_t hash, bool *ret_is_last) {
+    bool const         is_told = set->calls->remove_copy != NULL;
+    tamis_status const status = is_told ? set->calls->remove_copy(&set->table, hash, ret_is_last)
+                                        : set->calls->remove(&set->table, hash);
+    handle_note(set, 0, status == TAMIS_ERR_ABSENT, 0);
+    if (status == TAMIS_OK && !is_told) *ret_is_last = !set->calls->has(&set->table, hash);
+    return status;
+}
+
 /* If a set cannot count copies, adding a key again changes nothing. Adding a saturated key changes
  * nothing, either. */
 static bool takes_more_copies(const tamis_kind *kind, const tamis_table *table, uint64_t hash) {
@@ -184,6 +194,13 @@ bool tamis_has_hash(const tamis_set *set, uint64_t hash) {
 tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash) {
     tamis_status const status = check_remove(set);
     return status == TAMIS_OK ? remove_one(set, hash) : status;
+}
+
+tamis_status tamis_remove_copy_hash(tamis_set *set, uint64_t hash, bool *ret_is_last) {
+    tamis_status const status = check_remove(set);
+    if (status != TAMIS_OK) return status;
+    if (ret_is_last == NULL) return TAMIS_ERR_ARGUMENT;
+    return remove_copy(set, hash, ret_is_last);
 }
 
 tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash, uint64_t *ret_count) {

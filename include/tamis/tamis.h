@@ -361,6 +361,13 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_new_hash(tamis_set *set, uint64
                                                           bool *ret_is_new);
 TAMIS_API bool                         tamis_has_hash(const tamis_set *set, uint64_t hash);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_hash(tamis_set *set, uint64_t hash);
+
+/** Remove one copy, as tamis_remove_hash() does, and say whether it was the last one. In a shared
+ *  set another thread may have added or removed a copy meanwhile.
+ *  @param ret_is_last true: tamis_has_hash() says no now. Set only if a copy was removed.
+ *  @return as tamis_remove_hash(). */
+TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove_copy_hash(tamis_set *set, uint64_t hash,
+                                                              bool *ret_is_last);
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count_hash(const tamis_set *set, uint64_t hash,
                                                         uint64_t *ret_count);
 TAMIS_API void                         tamis_fetch_hash(const tamis_set *set, uint64_t hash);

@@ -220,6 +220,81 @@ static void add_new_takes_hashes(void **state) {
     tamis_free(set);
 }
 
+/* ------------------------------------------------------------------ removing copies */
+
+/* Two sets get the same adds and removals. One of them says whether a copy was the last; the other
+ * one is looked at. Few different keys, so that many have copies. */
+static void compare_last_copies(tamis_set *told, tamis_set *asked, unsigned steps) {
+    uint64_t n_last = 0, n_more = 0;
+    for (unsigned i = 0; i < steps; i++) {
+        uint64_t const id = UINT64_C(2654435761) * i % 1009;
+        uint64_t const hash = tamis_hash_id(told, id);
+        bool const     is_add = i % 5 < 3;
+        bool           is_last = false;
+        if (is_add) {
+            assert_int_equal(tamis_add_hash(told, hash), tamis_add_hash(asked, hash));
+            continue;
+        }
+        tamis_status const status = tamis_remove_copy_hash(told, hash, &is_last);
+        assert_int_equal(status, tamis_remove_hash(asked, hash));
+        if (status == TAMIS_OK) assert_int_equal(is_last, !tamis_has_hash(asked, hash));
+        n_last += is_last;
+        n_more += status == TAMIS_OK && !is_last;
+    }
+    assert_true(n_last > 0 && n_more > 0);
+    assert_int_equal(facts_of(told).keys, facts_of(asked).keys);
+    assert_int_equal(facts_of(told).refused_removes, facts_of(asked).refused_removes);
+}
+
+static void the_last_copy_is_told_in_every_kind(void **state) {
+    (void)state;
+    const char *kind;
+    for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
+        if (!can(kind, TAMIS_CAN_REMOVE)) continue;
+        tamis_set *const told = made(kind, TAMIS_CAN_REMOVE);
+        tamis_set *const asked = made(kind, TAMIS_CAN_REMOVE);
+        compare_last_copies(told, asked, 3000);
+        tamis_free(told);
+        tamis_free(asked);
+    }
+}
+
+/* Also in a step of growing, where a key may be in either table, in shared sets and in parts. */
+static void the_last_copy_is_told_in_sets_that_grow(void **state) {
+    (void)state;
+    static const tamis_seed seed = { 7, 9 };
+    for (unsigned form = 0; form < 3; form++) {
+        tamis_set *sets[2];
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.capacity = 100;
+        spec.grow_to = 3200;
+        spec.fpr = 0.01;
+        spec.kind = "rank";
+        spec.prefer = TAMIS_PREFER_SMALL;
+        spec.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+        spec.count_to = 15;
+        spec.seed = &seed;
+        spec.shared = form == 1;
+        spec.parts = form == 2 ? 2 : 0;
+        for (unsigned i = 0; i < 2; i++) sets[i] = make_set_from(&spec);
+        compare_last_copies(sets[0], sets[1], 8000);
+        for (unsigned i = 0; i < 2; i++) tamis_free(sets[i]);
+    }
+}
+
+static void the_last_copy_needs_a_set_that_removes(void **state) {
+    (void)state;
+    tamis_set *const bloom = made("bloom", 0), *const rank = made("rank", TAMIS_CAN_REMOVE);
+    bool is_last = true;
+    assert_int_equal(tamis_remove_copy_hash(NULL, 1, &is_last), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove_copy_hash(rank, 1, NULL), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_remove_copy_hash(bloom, 1, &is_last), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_remove_copy_hash(rank, 1, &is_last), TAMIS_ERR_ABSENT);
+    assert_true(is_last && facts_of(rank).refused_removes == 1);
+    tamis_free(bloom);
+    tamis_free(rank);
+}
+
 /* ------------------------------------------------------------------ hashes */
 
 static void sets_that_share_a_seed_share_hashes(void **state) {
@@ -572,6 +647,9 @@ int main(void) {
         cmocka_unit_test(add_new_is_a_lookup_and_an_add),
         cmocka_unit_test(add_new_takes_keys_as_bytes),
         cmocka_unit_test(add_new_takes_hashes),
+        cmocka_unit_test(the_last_copy_is_told_in_every_kind),
+        cmocka_unit_test(the_last_copy_is_told_in_sets_that_grow),
+        cmocka_unit_test(the_last_copy_needs_a_set_that_removes),
         cmocka_unit_test(sets_that_share_a_seed_share_hashes),
         cmocka_unit_test(an_id_is_the_key_of_its_hash),
         cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),

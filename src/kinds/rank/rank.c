@@ -186,7 +186,7 @@ static tamis_status rank_add_new(tamis_table *table, uint64_t hash, bool *ret_is
 
 /* By I4 at most one cell of a fingerprint is not full: the copy is taken from that one. A cell
  * whose last copy goes is closed, and the last cell of its chain moves into the hole. */
-static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
+static tamis_status rank_remove_copy(tamis_table *table, uint64_t hash, bool *ret_is_last) {
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(rank_view(table), &place);
     if (trail.cells == 0) return TAMIS_ERR_ABSENT;
@@ -194,7 +194,13 @@ static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
     copies_down(rank_view(table), &place, &trail);
     if (rank_has_counters(table)) table->entries -= trail.match_copies == 1;
     table->keys--;
+    *ret_is_last = trail.copies == 1;
     return TAMIS_OK;
+}
+
+static tamis_status rank_remove(tamis_table *table, uint64_t hash) {
+    bool is_last;
+    return rank_remove_copy(table, hash, &is_last);
 }
 
 static STRIPE_READER uint64_t rank_count(const tamis_table *table, uint64_t hash) {
@@ -480,6 +486,7 @@ KIND_EXPORT(rank) = {
     .has = rank_has,
     .add = rank_add,
     .remove = rank_remove,
+    .remove_copy = rank_remove_copy,
     .count = rank_count,
     .add_new = rank_add_new,
     .add_copies = rank_add_copies,
