@@ -19,8 +19,16 @@ struct timed {
     tamis_value  *value;
     int           db;
     size_t        bytes;
-    char          name[MAX_BYTES_OF_NAME];
+    char          name[]; /* of the key, as long as it is */
 };
+
+/* What the cron needs of one, while the list may change. */
+typedef struct timed_copy {
+    tamis_value *value;
+    int          db;
+    size_t       bytes;
+    char         name[MAX_BYTES_OF_NAME];
+} timed_copy;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct timed   *first, *last;
@@ -139,18 +147,16 @@ void clock_watch(tamis_value *value, int db, const redis_string *key) {
     if (value->timeout == 0 || n > MAX_BYTES_OF_NAME) return;
     if (timed != NULL && timed->db == db && timed->bytes == n && memcmp(timed->name, name, n) == 0)
         return;
+    clock_forget(value);
+    timed = redis_TryAlloc(sizeof *timed + n);
+    if (timed == NULL) return; /* it ages when it is used */
+    timed->value = value;
+    timed->db = db;
+    timed->bytes = n;
+    memcpy(timed->name, name, n);
     pthread_mutex_lock(&lock);
-    if (timed == NULL) {
-        timed = redis_TryAlloc(sizeof *timed);
-        if (timed != NULL) link_in(timed);
-    }
-    if (timed != NULL) {
-        timed->value = value;
-        timed->db = db;
-        timed->bytes = n;
-        memcpy(timed->name, name, n);
-        value->timed = timed;
-    }
+    link_in(timed);
+    value->timed = timed;
     pthread_mutex_unlock(&lock);
 }
 
@@ -174,11 +180,14 @@ void clock_moved(tamis_value *value) {
 }
 
 /* The first of the list goes to its end, and is described to the caller. */
-static bool take_turn(struct timed *ret_copy) {
+static bool take_turn(timed_copy *ret_copy) {
     pthread_mutex_lock(&lock);
     struct timed *const timed = first;
     if (timed != NULL) {
-        *ret_copy = *timed;
+        ret_copy->value = timed->value;
+        ret_copy->db = timed->db;
+        ret_copy->bytes = timed->bytes;
+        memcpy(ret_copy->name, timed->name, timed->bytes);
         link_out(timed);
         link_in(timed);
     }
@@ -196,7 +205,7 @@ static bool is_worth_it(tamis_value *value) {
 }
 
 /* The name may be stale: after RENAME or MOVE the key is found again when it is used next. */
-static void age_one(redis_ctx *ctx, const struct timed *timed) {
+static void age_one(redis_ctx *ctx, const timed_copy *timed) {
     if (redis_SelectDb(ctx, timed->db) != REDIS_OK) return;
     redis_string *const name = redis_CreateString(ctx, timed->name, timed->bytes);
     key_handle          key = key_open(ctx, name, KEY_FOR_AGEING);
@@ -218,7 +227,7 @@ static size_t count_timed(void) {
 void clock_cron(redis_ctx *ctx) {
     uint64_t const end = redis_MonotonicMicroseconds() + CRON_MICROSECONDS;
     size_t const   n = count_timed();
-    struct timed   timed;
+    timed_copy     timed;
     if (n == 0 || !is_deciding(ctx)) return;
     for (size_t i = 0; i < n && take_turn(&timed); i++) {
         age_one(ctx, &timed);

@@ -284,8 +284,9 @@ static const char *decode_set(tamis_value *value, const char *file, size_t n, ui
     options.allocator_flags = ACCOUNT_FLAGS;
     tamis_set *set;
     if (tamis_read(file, n, &options, &set, NULL) != TAMIS_OK) return "a part is damaged";
-    value->parts[value->n_parts++] = value_part_of(value, set, prints);
-    return part_problem(value, set);
+    if (value_append_part(value, set, prints)) return part_problem(value, set);
+    tamis_free(set);
+    return "no memory";
 }
 
 /* The clock of the value and of the table must be the same. */

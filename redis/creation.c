@@ -37,7 +37,8 @@ static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
  * is smaller at high errors. A comparison of all kinds would take longer.
  *
  * In a CF key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count
- * to 15 in 12.3 bits per key at 1%; counters of 4 bits would take 14.6. */
+ * to 15 in 13.0 bits per key at 1%; counters of 4 bits would take 15.2. Its buckets are whole cache
+ * lines: packed ones would take 12.3 bits, and 13 ns more for every add, lookup and removal. */
 static void choose_kind(value_recipe *recipe) {
     bool const  is_fixed = recipe->expansion == 0;
     const char *kind = "rank";
@@ -46,7 +47,8 @@ static void choose_kind(value_recipe *recipe) {
         kind = "bloom";
     (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
     if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
-        (void)snprintf(recipe->geometry, sizeof recipe->geometry, "counter_bits=2,copies=4");
+        (void)snprintf(recipe->geometry, sizeof recipe->geometry,
+                       "counter_bits=2,copies=4,aligned=1");
 }
 
 static void create_used(creation *one) {

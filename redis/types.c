@@ -153,6 +153,7 @@ static int defrag(redis_defrag *context, redis_string *key, void **value) {
     bool const                is_shared = atomic_load(&((tamis_value *)*value)->refs) != 1;
     struct tamis_value *const moved = is_shared ? NULL : redis_DefragAlloc(context, *value);
     if (moved != NULL) {
+        value_moved(moved, *value);
         *value = moved;
         clock_moved(moved);
     }

@@ -23,6 +23,7 @@ tamis_value *value_new(value_family family) {
     memset(one, 0, sizeof *one);
     one->family = family;
     one->account = account;
+    one->parts = &one->first_part;
     atomic_init(&one->refs, 1);
     account->used += redis_MallocSize(one);
     return one;
@@ -32,9 +33,18 @@ void value_share(tamis_value *value) {
     (void)atomic_fetch_add(&value->refs, 1);
 }
 
+/* The list of several parts. */
+static void free_list(tamis_value *value) {
+    tamis_allocator const to = account_allocator(value->account);
+    if (value->parts != &value->first_part)
+        to.free(to.context, value->parts, value->n_parts * sizeof *value->parts);
+    value->parts = &value->first_part;
+}
+
 void value_free(tamis_value *value) {
     if (value == NULL || atomic_fetch_sub(&value->refs, 1) != 1) return;
     for (unsigned i = 0; i < value->n_parts; i++) tamis_free(value->parts[i].set);
+    free_list(value);
     tamis_states_free(value->states);
     requests_free(value);
     account_close(value->account);
@@ -53,10 +63,29 @@ static uint64_t part_limit(const tamis_value *value, const tamis_set *set) {
     return facts.grow_to != 0 ? facts.grow_to : facts.capacity;
 }
 
-value_part value_part_of(const tamis_value *value, tamis_set *set, uint64_t prints) {
+/* A list that is longer by one. A key opens its second part after many adds, so it is copied. */
+static bool lengthen_list(tamis_value *value) {
+    tamis_allocator const from = account_allocator(value->account);
+    size_t const          bytes = value->n_parts * sizeof *value->parts;
+    value_part *const list = from.alloc(from.context, bytes + sizeof *list, _Alignof(value_part));
+    if (list == NULL) return false;
+    memcpy(list, value->parts, bytes);
+    free_list(value);
+    value->parts = list;
+    return true;
+}
+
+bool value_append_part(tamis_value *value, tamis_set *set, uint64_t prints) {
     value_part part = { .set = set, .prints = prints, .limit = part_limit(value, set) };
     if (value->family <= FAMILY_CF && value->expansion != 0) part.plan_at = part.limit / 16 + 1;
-    return part;
+    if (value->n_parts != 0 && !lengthen_list(value)) return false;
+    value->parts[value->n_parts++] = part;
+    return true;
+}
+
+void value_moved(tamis_value *value, const tamis_value *before) {
+    if ((uintptr_t)value->parts == (uintptr_t)&before->first_part)
+        value->parts = &value->first_part;
 }
 
 /* What was asked of the key, from its first recipe. */
@@ -137,7 +166,10 @@ tamis_status value_open_part(tamis_value *value, value_recipe *recipe, tamis_pro
         tamis_free(set);
         return TAMIS_ERR_MISMATCH;
     }
-    value->parts[value->n_parts++] = value_part_of(value, set, 0);
+    if (!value_append_part(value, set, 0)) {
+        tamis_free(set);
+        return TAMIS_ERR_MEMORY;
+    }
     memcpy(recipe->geometry, geometry, sizeof geometry);
     complete_seed_and_kind(value, recipe);
     return TAMIS_OK;
@@ -380,12 +412,13 @@ item_outcome value_remove(tamis_value *value, uint64_t hash) {
         value->refused++;
         return NOT_THERE;
     }
+    bool               is_last = false;
     value_part *const  part = &value->parts[i];
-    tamis_status const status = tamis_remove_hash(part->set, hash);
+    tamis_status const status = tamis_remove_copy_hash(part->set, hash, &is_last);
     if (status == TAMIS_ERR_SATURATED) return SATURATED;
     if (status != TAMIS_OK) return NOT_THERE; /* the part has counted it */
     value->items -= value->items != 0;        /* a crafted value may have lied */
     value->deleted++;
-    if (part->prints != 0 && !tamis_has_hash(part->set, hash)) part->prints--;
+    part->prints -= is_last && part->prints != 0;
     return DONE_AGAIN;
 }

@@ -75,8 +75,9 @@ typedef struct tamis_value {
     uint64_t        changes; /* of the contents, since this process has the value */
     uint64_t        dumped;  /* `changes` when the last SCANDUMP began */
 
-    unsigned   n_parts;
-    value_part parts[VALUE_MAX_PARTS];
+    unsigned    n_parts;
+    value_part *parts;      /* &first_part, or a list of its own if there are several */
+    value_part  first_part; /* most keys have no other, and many keys are small */
 
     tamis_states *states;
     uint64_t      timeout; /* ticks; 0: keys stay */
@@ -149,8 +150,12 @@ item_outcome value_add_copy(tamis_value *value, uint64_t hash);
 /* Begin to load the memory of keys that are handled next. */
 void value_fetch(const tamis_value *value, const uint64_t *hashes, size_t n);
 
-/* A part of this set, which has so many prints already. */
-value_part value_part_of(const tamis_value *value, tamis_set *set, uint64_t prints);
+/* Another part: this set, which has so many prints already. False: no memory, and the set is still
+ * the caller's. */
+bool value_append_part(tamis_value *value, tamis_set *set, uint64_t prints);
+
+/* The value was copied from `before` to another address, byte by byte. */
+void value_moved(tamis_value *value, const tamis_value *before);
 
 /* The spec of a set, without an allocator; and all fields of the geometry that a set has now, as a
  * spec takes them: empty if they cannot be told. */
