@@ -23,8 +23,8 @@ background_job *background_of(redis_ctx *ctx) {
     return redis_GetBlockedClientPrivateData(ctx);
 }
 
-/* Does another node serve this key by now? The server does not tell; but it refuses commands for
- * such keys. */
+/* Does another node serve this key by now? There is no function for it, but the server refuses
+ * commands for such keys. */
 static bool has_moved_away(redis_ctx *ctx, redis_string *key) {
     if ((redis_GetContextFlags(ctx) & REDIS_IS_CLUSTER) == 0) return false;
     errno = 0;

@@ -22,8 +22,8 @@ typedef struct background_job {
     void (*end)(struct background_job *job); /* in the main thread, in any case: free it */
 } background_job;
 
-/* In the reply to a client that was blocked, with the first key of its command: must it not be run
- * any more? While clients are paused, what goes to replicas would abort the server. And in a
+/* In the reply to a client that was blocked, with the first key of its command: must the command be
+ * refused? While clients are paused, what goes to replicas would abort the server. And in a
  * cluster the slot of the key may belong to another node by now: what is written here would be
  * lost. True: the client has got an error, and may try again. */
 bool background_refuse(redis_ctx *ctx, redis_string *key);
@@ -31,7 +31,7 @@ bool background_refuse(redis_ctx *ctx, redis_string *key);
 /* Block the client. False: it cannot be; then nothing has happened. */
 bool background_block(redis_ctx *ctx, background_job *job);
 
-/* Run the job of a blocked client in a thread; if there is none to be had, go on with the reply. */
+/* Run the job of a blocked client in a thread; if no thread can be started, here. */
 void background_run(background_job *job);
 
 /* Inside `reply`: the job. */

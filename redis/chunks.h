@@ -37,7 +37,7 @@ typedef enum load_result {
 /* Take a piece for the key, which is open for writing and holds nothing, and reply. */
 void chunks_load(key_handle *key, unsigned family, long long position, tamis_key piece);
 
-/* What clients of a family (0: none of them) are told. */
+/* The text of an error for clients of a family; 0: for TAMIS.LOADCHUNK. */
 const char *chunks_error(unsigned family, load_result result);
 
 /* Forget loads that were given up; with `all`, all of them. */

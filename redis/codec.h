@@ -25,7 +25,7 @@ bool value_encode_range(const tamis_value *value, uint64_t offset, uint64_t n,
  * (0: any), or there is no memory; *reterr_why says what is wrong. */
 tamis_value *value_decode(const char *bytes, size_t n, unsigned family, const char **reterr_why);
 
-/* The length that the beginning of an encoded value states; 0: it is none. */
+/* The length that is stated at the beginning of an encoded value; 0: the bytes are not a value. */
 #define VALUE_HEADER_BYTES 256
 uint64_t value_stated_bytes(const char *bytes, size_t n);
 

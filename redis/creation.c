@@ -33,22 +33,45 @@ static uint64_t bytes_of_kind(const value_recipe *recipe, const char *kind) {
     return is_planned && plan.status == TAMIS_OK ? plan.body_bytes : UINT64_MAX;
 }
 
+/* What an allocator takes for a body: its sizes are four in each doubling. */
+static uint64_t rounded_bytes(uint64_t bytes) {
+    uint64_t step = 64;
+    while (8 * step < bytes && step < UINT64_MAX / 16) step *= 2;
+    return (bytes / step + (bytes % step != 0)) * step;
+}
+
+static uint64_t bytes_of_rank(const value_recipe *recipe, const char *geometry) {
+    tamis_spec spec = value_spec(recipe);
+    tamis_plan plan;
+    size_t     n = 0;
+    spec.kind = "rank";
+    spec.geometry = geometry;
+    bool const is_planned = tamis_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1;
+    return is_planned && plan.status == TAMIS_OK ? rounded_bytes(plan.body_bytes) : UINT64_MAX;
+}
+
+/* Of a CF key of a fixed size that counts to 15: counters of 2 bits, and another cell for every 4
+ * copies more. That takes 12.3 bits per key at 1%; counters of 4 bits would take 15.2. Buckets of
+ * whole cache lines take 13.0, and 13 ns less for every add, lookup and removal: they are chosen if
+ * the key is at most an eighth larger, as it is allocated. */
+static const char *geometry_of_cf(const value_recipe *recipe) {
+    static const char *const packed = "counter_bits=2,copies=4,aligned=0";
+    static const char *const aligned = "counter_bits=2,copies=4,aligned=1";
+    uint64_t const           least = bytes_of_rank(recipe, packed);
+    return bytes_of_rank(recipe, aligned) / 9 <= least / 8 ? aligned : packed;
+}
+
 /* `rank` is the smallest kind that grows, and that counts. Of sets without either, a Bloom filter
- * is smaller at high errors. A comparison of all kinds would take longer.
- *
- * In a CF key of a fixed size, counters of 2 bits, and another cell for every 4 copies more, count
- * to 15 in 13.0 bits per key at 1%; counters of 4 bits would take 15.2. Its buckets are whole cache
- * lines: packed ones would take 12.3 bits, and 13 ns more for every add, lookup and removal. */
+ * is smaller at high errors. A comparison of all kinds would take longer. */
 static void choose_kind(value_recipe *recipe) {
     bool const  is_fixed = recipe->expansion == 0;
     const char *kind = "rank";
     if (is_fixed && recipe->family == FAMILY_BF &&
         bytes_of_kind(recipe, "bloom") <= bytes_of_kind(recipe, "rank"))
         kind = "bloom";
-    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
     if (is_fixed && recipe->family == FAMILY_CF && recipe->count_to == 15)
-        (void)snprintf(recipe->geometry, sizeof recipe->geometry,
-                       "counter_bits=2,copies=4,aligned=1");
+        (void)snprintf(recipe->geometry, sizeof recipe->geometry, "%s", geometry_of_cf(recipe));
+    (void)snprintf(recipe->kind, sizeof recipe->kind, "%s", kind);
 }
 
 static void create_used(creation *one) {

@@ -10,7 +10,7 @@
 #include "keys.h"
 
 typedef enum creation_rule {
-    CREATE_AS_TOLD, /* the recipe says all, or it is a table of states */
+    CREATE_AS_TOLD, /* the recipe is complete, or it makes states */
     CREATE_SMALL,   /* BF and CF: the smallest kind that can do it */
     CREATE_SET      /* TAMIS.*: able to remove and to merge, if its kind can */
 } creation_rule;

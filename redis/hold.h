@@ -20,7 +20,7 @@ void hold_begin(tamis_value *value);
 /* The thread has read it. */
 void hold_was_read(tamis_value *value);
 
-/* The holder needs it no more: those who waited go on. */
+/* The holder is done: clients and jobs that waited for the value go on. */
 void hold_end(tamis_value *value);
 
 /* Does somebody hold it, or is somebody about to change it who had to wait for that? */

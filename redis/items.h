@@ -26,7 +26,7 @@ void batch_begin(item_batch *batch, key_handle *key, redis_string **items, size_
  * `ends_when_full`, and then the last one is REFUSED_FULL. */
 size_t batch_add(item_batch *batch, size_t i);
 
-/* Tell replicas of the first `done` items, as far as they do not know them. */
+/* Replicate those of the first `done` items that were not replicated yet. */
 void batch_end(item_batch *batch, size_t done);
 
 /* The recipes of keys that BF.* and CF.* make. Expansion 0: of a fixed size. */

@@ -4,7 +4,7 @@
  * copies `into`, and merges `from` into the copy, while both values are held (hold.h). Then the
  * main thread opens the keys again. If they still have these values, unchanged, the copy takes the
  * place of the set in `into`. Else (a transaction has changed one of them, a key was deleted,
- * renamed, flushed or replaced) the prepared copy is worth nothing, and the keys are merged as they
+ * renamed, flushed or replaced) the prepared copy is discarded, and the keys are merged as they
  * are now, or there is an error as for any command.
  *
  * A copy comes from the same account as the set, so MEMORY USAGE counts both until the end.
@@ -107,7 +107,7 @@ static tamis_status finish(merge_job *one, tamis_value *into, tamis_value *from)
                                                      : merge_now(into, from);
 }
 
-/* Values that nobody else has any more may be large. */
+/* These may be the last references, and freeing a large value takes long. */
 static void free_merge(void *argument) {
     merge_job *const one = argument;
     tamis_free(one->set);

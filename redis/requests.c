@@ -136,7 +136,7 @@ static unsigned find_client(const request_log *log, const request_record *asked)
     return i;
 }
 
-/* The record in place i becomes the newest one; without one, it is new. NULL: no memory. */
+/* Make record i the newest one; if there is no record i, add a new one. NULL: no memory. */
 static request_record *renew_record(tamis_value *value, unsigned i, const request_record *asked) {
     request_log *const log = value->requests;
     request_record    *record = i < log->n ? take_out(log, i) : NULL;
@@ -267,7 +267,7 @@ bool requests_encode(const request_log *log, byte_buffer *ret_bytes) {
     return true;
 }
 
-/* One record, of n bytes that are left; 0: it cannot be. */
+/* Decode one record from the n bytes that are left. Returns its length; 0: it is not valid. */
 static size_t decode_record(const char *bytes, size_t n, request_record *ret_record) {
     if (n < FIXED_BYTES) return 0;
     memcpy(ret_record->client, bytes, sizeof ret_record->client);

@@ -141,7 +141,7 @@ item_outcome value_remove(tamis_value *value, uint64_t hash);
 /* Does the key have one part, which takes n new items? */
 bool value_has_room(const tamis_value *value, size_t n);
 
-/* So many new items have gone into the newest part. */
+/* Count n new items that went into the newest part. */
 void value_count_prints(tamis_value *value, size_t n);
 
 /* Add a copy of an item to the only part, which has it. */

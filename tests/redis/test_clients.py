@@ -44,6 +44,7 @@ def test_redis_py_cuckoo(client):
     assert cf.add("c", "x") == 1 and cf.addnx("c", "x") == 0
     assert cf.insert("c", ["x", "y"]) == [1, 1] and cf.insertnx("c", ["x", "z"]) == [0, 1]
     assert cf.exists("c", "x") == 1 and cf.count("c", "x") == 2 and cf.delete("c", "x") == 1
+    assert cf.mexists("c", "x", "none") == [1, 0]
     info = cf.info("c")
     assert info.bucketSize == 4 and info.insertedNum == 4 - 1 + 0 and info.deletedNum == 1
     chunks, position = [], 0

@@ -113,7 +113,7 @@ def test_memory_comes_back():
         for how in (("FLUSHALL", "ASYNC"), ("FLUSHALL", "SYNC"), ("UNLINK", *KEYS), ("DEL", *KEYS)):
             for _ in range(5):
                 fill_anew()
-                assert used() > base + 4 * room
+                assert used() > base + 2 * room
                 r(*how)
             until(lambda: used() < base + room)
         r.close()

@@ -27,6 +27,20 @@ def test_maxmemory_refuses_writes_and_keeps_what_is_there():
         r.close()
 
 
+@pytest.mark.parametrize("most, words", [
+    (9500, ("CF.ADD", "k", "x")), (5500, ("CF.RESERVE", "k", 4)), (5500, ("CF.RESERVE", "k", 1024, "EXPANSION", 0)),
+    (6500, ("BF.ADD", "k", "x")), (3000, ("BF.RESERVE", "k", "0.01", 100, "NONSCALING")),
+    (3000, ("TAMIS.RESERVE", "k", "ERROR", 0.01, "CAPACITY", 100)),
+    (3000, ("TAMIS.RESERVE", "k", "ERROR", 0.01, "CAPACITY", 100, "TIMEOUT", 60)),
+    (3000, ("TAMIS.STATE.RESERVE", "k", "ERROR", 0.01, "CAPACITY", 100, "VALUES", 8)),
+    (1000000 * 14 / 8, ("CF.RESERVE", "k", 1000000, "EXPANSION", 0)),
+])
+def test_small_keys_take_little_memory(r, most, words):
+    """docs/redis.md has the table; here is room for other allocators."""
+    assert not isinstance(r(*words), Error)
+    assert r("MEMORY", "USAGE", "k") <= most
+
+
 @pytest.mark.slow
 def test_the_limit_of_a_key_counts_for_all_ways_in():
     with Server() as big, Server(module_args=["max-key-bytes", 200000]) as server:
