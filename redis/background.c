@@ -47,7 +47,7 @@ bool background_refuse(redis_ctx *ctx, redis_string *key) {
 }
 
 static int reply_job(redis_ctx *ctx, redis_string **argv, int argc) {
-    if (background_refuse(ctx, argv[1])) return REDIS_OK;
+    if (!background_of(ctx)->is_question && background_refuse(ctx, argv[1])) return REDIS_OK;
     return background_of(ctx)->reply(ctx, argv, argc);
 }
 

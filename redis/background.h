@@ -16,6 +16,7 @@ bool background_can_wait(redis_ctx *ctx);
 /* A job for a thread, and the client that waits for it. All three functions get it as `job`: */
 typedef struct background_job {
     redis_blocked *client;
+    bool           is_question; /* it has no key and changes nothing, so it is never refused */
     void (*work)(struct background_job *job); /* in the thread */
     redis_handler *reply; /* in the main thread, with the words of the command; see background_of().
                              Not called if the client has gone away. */

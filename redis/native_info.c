@@ -1,4 +1,5 @@
 /* native_info.c - TAMIS.INFO and TAMIS.PLAN. */
+#include "background.h"
 #include "native.h"
 #include "requests.h"
 #include "words.h"
@@ -235,20 +236,65 @@ static bool is_about_states(redis_string **argv, int argc) {
     return false;
 }
 
+/* A plan on its way. All kinds take some 11 ms, too long for the main thread. */
+typedef struct planning {
+    background_job job; /* first */
+    value_recipe   recipe;
+    tamis_plan     rows[MAX_ROWS];
+    size_t         n;
+    tamis_status   status;
+    tamis_problem  problem;
+} planning;
+
+static void work_planning(background_job *job) {
+    planning *const one = (planning *)job;
+    one->status = plan_rows(&one->recipe, one->rows, &one->n, &one->problem);
+}
+
 /* A row for each kind; with GROWTO a row for each stage of the kind that is taken. */
+static int reply_rows(redis_ctx *ctx, const planning *one) {
+    size_t const n = one->n < MAX_ROWS ? one->n : MAX_ROWS;
+    if (one->status != TAMIS_OK) return native_reply_problem(ctx, one->status, &one->problem);
+    redis_ReplyWithArray(ctx, (long)n);
+    for (size_t i = 0; i < n; i++) plan_row(ctx, &one->rows[i]);
+    return REDIS_OK;
+}
+
+static int reply_planning(redis_ctx *ctx, redis_string **argv, int argc) {
+    (void)argv, (void)argc;
+    return reply_rows(ctx, (const planning *)background_of(ctx));
+}
+
+static void end_planning(background_job *job) {
+    redis_Free(job);
+}
+
+/* In a thread, or at once where the client cannot wait. */
+static int reply_with_plan(redis_ctx *ctx, const value_recipe *recipe) {
+    planning *const one = redis_TryAlloc(sizeof *one);
+    if (one == NULL) return redis_ReplyWithError(ctx, "ERR Insufficient memory");
+    one->job = (background_job){
+        .is_question = true, .work = work_planning, .reply = reply_planning, .end = end_planning
+    };
+    one->recipe = *recipe;
+    one->n = 0;
+    one->problem = (tamis_problem){ .status = TAMIS_OK };
+    if (background_block(ctx, &one->job)) {
+        background_run(&one->job);
+        return REDIS_OK;
+    }
+    work_planning(&one->job);
+    int const result = reply_rows(ctx, one);
+    redis_Free(one);
+    return result;
+}
+
+/* TAMIS.PLAN ERROR e CAPACITY n ... */
 int set_plan(redis_ctx *ctx, redis_string **argv, int argc) {
     native_wish       wish;
-    tamis_plan        rows[MAX_ROWS];
-    size_t            n = 0;
-    tamis_problem     problem = { .status = TAMIS_OK };
     const char *const wrong = native_read_wish(argv, argc, 1, is_about_states(argv, argc), &wish);
     if (wrong != NULL) return redis_ReplyWithError(ctx, wrong);
     if (wish.like != NULL) return redis_ReplyWithError(ctx, "ERR PLAN needs no key");
     if (wish.recipe.timeout != 0 && wish.recipe.values == 0) wish.recipe.values = 2;
-    tamis_status const status = plan_rows(&wish.recipe, rows, &n, &problem);
-    if (status != TAMIS_OK) return native_reply_problem(ctx, status, &problem);
-    if (n > MAX_ROWS) n = MAX_ROWS;
-    redis_ReplyWithArray(ctx, (long)n);
-    for (size_t i = 0; i < n; i++) plan_row(ctx, &rows[i]);
-    return REDIS_OK;
+    return reply_with_plan(ctx, &wish.recipe);
 }

@@ -4,7 +4,7 @@ import subprocess
 import time
 
 import pytest
-from server import Error, Simple, until
+from server import Error, Server, Simple, until
 
 TOOL = os.path.join(os.environ["TAMIS_BUILD"], "tamis")
 
@@ -132,6 +132,22 @@ def test_plan(r):
     assert len(rows) >= 3 and all(row["kind"] == "rank" for row in rows)
     assert r("TAMIS.PLAN", "ERROR", 0.01, "CAPACITY", 1000, "VALUES", 8)[0][0] == "kind"
     assert r("TAMIS.PLAN", "LIKE", "k", "SMALL", "SMALL") == Error("ERR PLAN needs no key")
+
+
+def test_plan_needs_no_key_and_changes_nothing(r):
+    """It is planned in a thread: also while writes are paused; at once in MULTI and in scripts."""
+    words = ("TAMIS.PLAN", "ERROR", 0.01, "CAPACITY", 1000)
+    wanted = r(*words)
+    assert r("MULTI") == "OK" and r(*words) == "QUEUED" and r("EXEC") == [wanted]
+    assert len(r("EVAL", "return redis.call('TAMIS.PLAN', 'ERROR', '0.01', 'CAPACITY', '1000')", 0)) == len(wanted)
+    assert r("CLIENT", "PAUSE", 60000, "WRITE") == "OK"
+    assert r(*words) == wanted
+    assert r("CLIENT", "UNPAUSE") == "OK"
+    with Server(**{"cluster-enabled": "yes"}) as alone:  # no slot is served here
+        wire = alone.wire()
+        assert wire(*words) == wanted
+        wire.close()
+
 
 
 def test_bf_and_cf_keys_can_be_looked_at_but_not_changed(r):
