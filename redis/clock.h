@@ -17,7 +17,7 @@ uint64_t clock_tick_ms(uint64_t timeout_ms);
 /* Let time pass in the value of this key, if this server decides about time. */
 void clock_advance(redis_ctx *ctx, redis_string *key, tamis_value *value);
 
-/* What a replica does: let this many ticks pass, sweep this many bounded steps, and set the time. */
+/* What a replica does: let these ticks pass, sweep this many bounded steps, and set the time. */
 bool clock_apply(tamis_value *value, uint64_t ticks, uint64_t steps, uint64_t now_ms);
 
 /* The list of values that age: where each one was last seen. */

@@ -36,9 +36,9 @@ static void clear(char *memory, size_t bytes) {
     memset(memory + (last - begin), 0, end - last);
 }
 
-/* The server's allocator aligns to a word at least, and takes no alignment. What it gave is noted in
- * the word before the memory: both together take no more than `alignment` bytes, so that a body of
- * whole cache lines stays a number of whole lines, as the allocator's sizes are. */
+/* The server's allocator aligns to a word at least, and takes no alignment. What it gave is noted
+ * in the word before the memory: both together take no more than `alignment` bytes, so that a body
+ * of whole cache lines stays a number of whole lines, as the allocator's sizes are. */
 static void *account_alloc(void *context, size_t bytes, size_t alignment) {
     memory_account *const one = context;
     if (one->limit != 0 && (bytes > one->limit || one->used > one->limit - bytes)) return NULL;
