@@ -1,8 +1,9 @@
 /* registry.c - the one list of kinds, and which build of each this processor can run.
  *
  * The list itself is `kinds` in meson.build, which compiles each kind once per instruction set and
- * writes kinds.inc: a TAMIS_KIND(name) for each, or TAMIS_KIND_OF_PAPER(name) if it is there for
- * comparison. Those have no sse4 build: their portable one takes its place.
+ * writes kinds.inc: a TAMIS_KIND(name, sse4, avx512) for each. Not every kind has a build for sse4
+ * and one for avx512. The second and third word name the build to use there: TAMIS_KIND(vicbf,
+ * portable, avx2) has neither.
  */
 #include "kind.h"
 
@@ -10,14 +11,13 @@
 
 #include "tamis_config.h"
 
-#define TAMIS_KIND_OF_PAPER(name) TAMIS_KIND(name)
-
-#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _portable);
+#define TAMIS_KIND(name, sse4, avx512) \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _portable);
 #include "kinds.inc"
 #undef TAMIS_KIND
 
 static const tamis_kind *const portable_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _portable),
+#define TAMIS_KIND(name, sse4, avx512) &KIND_CAT(tamis_kind_##name, _portable),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
@@ -29,26 +29,22 @@ static bool runs_always(void) {
 }
 
 #ifdef TAMIS_HAVE_X86
-#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2);
+/* Names of builds that a kind does not have are declared, too, and never used. */
+#define TAMIS_KIND(name, sse4, avx512)                          \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse4); \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx2); \
+    extern KIND_CAT(const tamis_kind tamis_kind_##name, _avx512);
 #include "kinds.inc"
 #undef TAMIS_KIND
 
-static const tamis_kind *const avx2_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _avx2),
+static const tamis_kind *const sse4_kinds[] = {
+#define TAMIS_KIND(name, sse4, avx512) &KIND_CAT(tamis_kind_##name, _##sse4),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
 
-#undef TAMIS_KIND_OF_PAPER
-#define TAMIS_KIND_OF_PAPER(name)
-#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _sse4);
-#include "kinds.inc"
-#undef TAMIS_KIND
-#undef TAMIS_KIND_OF_PAPER
-
-static const tamis_kind *const sse4_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _sse4),
-#define TAMIS_KIND_OF_PAPER(name) &KIND_CAT(tamis_kind_##name, _portable),
+static const tamis_kind *const avx2_kinds[] = {
+#define TAMIS_KIND(name, sse4, avx512) &KIND_CAT(tamis_kind_##name, _avx2),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
@@ -66,14 +62,28 @@ static bool runs_avx2(void) {
 }
 #endif
 
+#ifdef TAMIS_HAVE_AVX512
+static const tamis_kind *const avx512_kinds[] = {
+#define TAMIS_KIND(name, sse4, avx512) &KIND_CAT(tamis_kind_##name, _##avx512),
+#include "kinds.inc"
+#undef TAMIS_KIND
+};
+
+/* x86-64-v4, as far as it is used: servers of Intel since 2017, AMD since 2022. */
+static bool runs_avx512(void) {
+    return runs_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl");
+}
+#endif
+
 #ifdef TAMIS_HAVE_NEON
-#define TAMIS_KIND(name) extern KIND_CAT(const tamis_kind tamis_kind_##name, _neon);
+#define TAMIS_KIND(name, sse4, avx512) extern KIND_CAT(const tamis_kind tamis_kind_##name, _neon);
 #include "kinds.inc"
 #undef TAMIS_KIND
 
 /* Any aarch64. */
 static const tamis_kind *const neon_kinds[] = {
-#define TAMIS_KIND(name) &KIND_CAT(tamis_kind_##name, _neon),
+#define TAMIS_KIND(name, sse4, avx512) &KIND_CAT(tamis_kind_##name, _neon),
 #include "kinds.inc"
 #undef TAMIS_KIND
 };
@@ -85,9 +95,11 @@ static const struct {
     bool (*runs)(void);
     const tamis_kind *const *kinds;
 } isas[] = {
+#ifdef TAMIS_HAVE_AVX512
+    { "avx512", runs_avx512, avx512_kinds },
+#endif
 #ifdef TAMIS_HAVE_X86
-    { "avx2", runs_avx2, avx2_kinds },
-    { "sse4", runs_sse4, sse4_kinds },
+    { "avx2", runs_avx2, avx2_kinds },           { "sse4", runs_sse4, sse4_kinds },
 #endif
 #ifdef TAMIS_HAVE_NEON
     { "neon", runs_always, neon_kinds },

@@ -217,9 +217,9 @@ typedef struct tamis_spec {
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages if the body is large */
     const char     *isa;       /**< instruction set. NULL: the best that this processor has.
-                                    "portable", "sse4", "avx2" (x86-64) or "neon" (aarch64), to
-                                    compare speeds: it never changes a bit of the set. A kind
-                                    without a build for it uses the portable one;
+                                    "portable", "sse4", "avx2", "avx512" (x86-64) or "neon"
+                                    (aarch64), to compare speeds: it never changes a bit of the
+                                    set. A kind without a build for it uses a simpler one;
                                     tamis_facts.isa says which */
 
     uint64_t grow_to; /**< the largest capacity that keeps the fpr, up to 2^40; 0: the capacity is

@@ -55,6 +55,16 @@ TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
 #endif
 }
 
+/* How many more bits a has than b. NEON counts bits in each byte, and one sum of differences takes
+ * fewer instructions than two sums. */
+TAMIS_INLINE int bits_more(uint64_t a, uint64_t b) {
+#ifdef BITS_NEON
+    return (int8_t)vaddv_u8(vsub_u8(vcnt_u8(vcreate_u8(a)), vcnt_u8(vcreate_u8(b))));
+#else
+    return (int)bits_popcount(a) - (int)bits_popcount(b);
+#endif
+}
+
 /* The bits 0..i-1 of a word, 0 <= i < 64. */
 TAMIS_INLINE uint64_t bits_below(uint64_t word, unsigned i) {
     TAMIS_ASSERT(i < 64);

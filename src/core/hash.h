@@ -52,6 +52,11 @@ TAMIS_INLINE uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *ret_low) {
     __asm__("mulx %3, %0, %1" : "=r"(*ret_low), "=r"(high) : "d"(a), "rm"(b));
     return high;
 #elif defined(__SIZEOF_INT128__)
+#ifdef __aarch64__
+    /* Two instructions are the product. For a constant, GCC 12 writes shifts and subtractions of
+     * two words instead, which are five; so it must not know the constant. */
+    __asm__("" : "+r"(b));
+#endif
     __extension__ unsigned __int128 const product = (unsigned __int128)a * b;
     *ret_low = (uint64_t)product;
     return (uint64_t)(product >> 64);

@@ -16,7 +16,8 @@
  * Results are masks. For words, the top bit of each lane is the result; for arrays of bytes, bit i
  * of the mask is the result for byte i. Callers test != 0, or take the lowest bit, or count.
  *
- * Bytes are compared by vectors where there are some (AVX2, SSE4.1, NEON), with the same results.
+ * Bytes are compared by vectors where there are some (AVX-512, AVX2, SSE4.1, NEON), with the same
+ * results.
  */
 #ifndef TAMIS_CORE_LANES_H
 #define TAMIS_CORE_LANES_H
@@ -275,6 +276,42 @@ TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
 
 #endif
 
+/* ------------------------------------------------------------------ a line in one register */
+
+/* With AVX-512 a cache line is one register, and a comparison gives its mask at once, bit i for
+ * byte i: two instructions instead of seven. LANES_LINE says that there is such a register. */
+#if defined(__AVX512BW__) && !defined(TAMIS_NO_SIMD)
+#define LANES_LINE
+typedef __m512i lanes_64;
+
+TAMIS_INLINE lanes_64 lanes_load_line(const uint8_t *line) {
+    return _mm512_loadu_si512(line);
+}
+
+/* The bytes of `then` where the bit of `choice` is set, of `other` elsewhere. */
+TAMIS_INLINE void lanes_store_choice(uint8_t *line, uint64_t choice, lanes_64 then,
+                                     lanes_64 other) {
+    _mm512_storeu_si512(line, _mm512_mask_mov_epi8(other, choice, then));
+}
+
+TAMIS_INLINE lanes_64 lanes_all_64(unsigned byte) {
+    return _mm512_set1_epi32((int)lanes_words[byte]);
+}
+
+/* Byte i becomes byte i + n, or i - n; bytes that come from outside are 0. n is 1 or 2. VPALIGNR
+ * moves bytes within each quarter of the register; the neighbour quarters are aligned for it
+ * first. */
+TAMIS_INLINE lanes_64 lanes_line_down(lanes_64 all, unsigned n) {
+    lanes_64 const next = _mm512_alignr_epi64(_mm512_setzero_si512(), all, 2);
+    return n == 1 ? _mm512_alignr_epi8(next, all, 1) : _mm512_alignr_epi8(next, all, 2);
+}
+
+TAMIS_INLINE lanes_64 lanes_line_up(lanes_64 all, unsigned n) {
+    lanes_64 const last = _mm512_alignr_epi64(all, _mm512_setzero_si512(), 6);
+    return n == 1 ? _mm512_alignr_epi8(all, last, 15) : _mm512_alignr_epi8(all, last, 14);
+}
+#endif
+
 /* ------------------------------------------------------------------ 32 bytes, or 16 numbers */
 
 /* Which of 32 bytes have this value? */
@@ -304,7 +341,9 @@ TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
  * `first` + i. On x86 each register has its own mask; two halves that overlap need one shift less.
  * On NEON one mask of all registers takes fewer instructions than two masks. */
 TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint8_t value) {
-#ifdef LANES_NEON
+#if defined(LANES_LINE)
+    return _mm512_cmpeq_epi8_mask(lanes_load_line(line), lanes_all_64(value)) >> first;
+#elif defined(LANES_NEON)
     lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
     return lanes_mask_64(lanes_is_equal(low, want), lanes_is_equal(high, want)) >> first;
 #else
@@ -314,7 +353,9 @@ TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint
 }
 
 TAMIS_INLINE uint64_t lanes_up_to_line(const uint8_t *line, unsigned first, uint8_t value) {
-#ifdef LANES_NEON
+#if defined(LANES_LINE)
+    return _mm512_cmple_epu8_mask(lanes_load_line(line), lanes_all_64(value)) >> first;
+#elif defined(LANES_NEON)
     lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
     return lanes_mask_64(lanes_is_equal(low, lanes_smaller(low, want)),
                          lanes_is_equal(high, lanes_smaller(high, want))) >>

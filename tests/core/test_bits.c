@@ -98,6 +98,16 @@ static uint64_t oracle_bit(uint64_t word, unsigned rank) {
     return place == 64 ? 0 : UINT64_C(1) << place;
 }
 
+static void bits_more_is_the_difference_of_two_counts(void **state) {
+    (void)state;
+    dice random = dice_start();
+    for (unsigned round = 0; round < 10000; round++) {
+        uint64_t const a = round < 2 ? -(uint64_t)round : random_density(&random);
+        uint64_t const b = round < 2 ? ~a : random_density(&random);
+        assert_int_equal(bits_more(a, b), (int)oracle_rank(a, 64) - (int)oracle_rank(b, 64));
+    }
+}
+
 static void check_nth(uint64_t word, unsigned rank) {
     bits_pair const two = bits_two(word, rank);
     assert_true(bits_nth(word, rank) == oracle_bit(word, rank));
@@ -168,6 +178,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_lowest_finds_the_first_set_bit),
     cmocka_unit_test(bits_select_finds_the_bit_of_every_rank),
     cmocka_unit_test(bits_select_says_64_when_there_is_no_such_bit),
+    cmocka_unit_test(bits_more_is_the_difference_of_two_counts),
     cmocka_unit_test(bits_nth_and_two_find_the_bits_or_nothing),
     cmocka_unit_test(bits_nth_finds_each_bit_of_each_byte),
     cmocka_unit_test(bits_rank_of_select_is_the_rank),

@@ -35,12 +35,16 @@ typedef struct selection {
 } selection;
 
 static selection read_selection(int argc, char **argv, uint64_t operations) {
-    selection all = { .operations = argc > 1 ? strtoull(argv[1], NULL, 10) : operations,
-                      .kind = argc > 2 ? argv[2] : "",
-                      .isa = argc > 3 ? argv[3] : "",
-                      .law = argc > 4 ? argv[4] : "" };
-    if (strcmp(all.isa, "best") == 0) all.isa = tamis_isa_name(0);
-    return all;
+    return (selection){ .operations = argc > 1 ? strtoull(argv[1], NULL, 10) : operations,
+                        .kind = argc > 2 ? argv[2] : "",
+                        .isa = argc > 3 ? argv[3] : "",
+                        .law = argc > 4 ? argv[4] : "" };
+}
+
+/* "best": the one that the kind uses by itself. */
+static bool is_isa(const char *wanted, const subject *variant) {
+    if (strcmp(wanted, "best") == 0) return isa_is_best(variant->kind, variant->isa);
+    return *wanted == '\0' || strcmp(wanted, variant->isa) == 0;
 }
 
 static bool is_name_or_any(const char *wanted, const char *name) {
@@ -60,7 +64,7 @@ static bool is_large(const subject *variant) {
 static bool is_selected(const selection *wanted, const trial *t, bool is_first_law) {
     if (t->variant->capacity > 10 * wanted->operations) return false; /* in long runs only */
     if (!is_name_or_any(wanted->kind, t->variant->kind)) return false;
-    if (!is_name_or_any(wanted->isa, t->variant->isa)) return false;
+    if (!is_isa(wanted->isa, t->variant)) return false;
     if (strstr(t->law->name, wanted->law) == NULL) return false;
     return is_first_law || wanted->operations >= SHORT_RUN || !is_large(t->variant);
 }

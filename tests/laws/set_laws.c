@@ -395,8 +395,8 @@ static const char *same_seed_same_bytes(const subject *variant) {
 static const char *same_bytes_on_every_isa(const subject *variant) {
     const char *why = NULL;
     if (variant->instead == NULL && variant->isa != NULL &&
-        strcmp(variant->isa, tamis_isa_name(0)) != 0)
-        return NULL; /* the first one is compared with all others */
+        !isa_is_best(variant->kind, variant->isa))
+        return NULL; /* the best one is compared with all others */
     for (size_t i = 0; tamis_isa_name(i) != NULL && why == NULL; i++) {
         subject other = *variant;
         other.isa = tamis_isa_name(i);
@@ -781,7 +781,7 @@ static const char *error_rate_is_as_predicted(const subject *variant) {
     uint64_t const strangers = min_u64((is_short ? 10 : 2) * variant->operations, 200000);
     uint64_t const filters = is_short ? MOST_FILTERS / 2 : MOST_FILTERS;
     double         sum = 0, squares = 0, predicted = 0;
-    if (variant->isa != NULL && strcmp(variant->isa, tamis_isa_name(0)) != 0)
+    if (variant->isa != NULL && !isa_is_best(variant->kind, variant->isa))
         return NULL; /* same bytes */
     for (uint64_t i = 0; i < filters; i++) {
         tamis_set *const set = make_largest(variant, 100 + i);

@@ -239,6 +239,11 @@ bool isa_is_own(const char *kind, const char *isa) {
     return tamis_kind_find(kind, isa, &found) == TAMIS_OK && strcmp(found->isa, isa) == 0;
 }
 
+bool isa_is_best(const char *kind, const char *isa) {
+    const tamis_kind *found = NULL;
+    return tamis_kind_find(kind, NULL, &found) == TAMIS_OK && strcmp(found->isa, isa) == 0;
+}
+
 /* Not every kind reaches every rate; one that says so is not tried at it. */
 static bool is_possible(const subject *variant) {
     tamis_set         *set = NULL;
@@ -288,7 +293,8 @@ subject *subjects_all(uint64_t operations, size_t *ret_n) {
     for (size_t k = 0; k < n_kinds; k++) {
         for (size_t isa = 0; isa < n_isas; isa++) {
             if (!isa_is_own(tamis_kind_name(k), tamis_isa_name(isa))) continue;
-            bool const    is_between = isa != 0 && isa != n_isas - 1; /* nothing of its own */
+            bool const is_between = /* it has nothing that the best has not, or the last */
+                !isa_is_best(tamis_kind_name(k), tamis_isa_name(isa)) && isa != n_isas - 1;
             subject const base = { .kind = tamis_kind_name(k),
                                    .isa = tamis_isa_name(isa),
                                    .operations = is_between ? operations / 4 : operations };

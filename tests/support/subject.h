@@ -46,9 +46,12 @@ extern const named_law set_laws[], states_laws[];
 /* A set of the subject's, made as a user would. NULL when it fails: a law must not assert. */
 tamis_set *subject_make(const subject *variant, uint64_t seed);
 
-/* Does the kind have a build of its own for this instruction set? If not, it uses the portable one,
+/* Does the kind have a build of its own for this instruction set? If not, it uses another one,
  * which need not be tested twice. */
 bool isa_is_own(const char *kind, const char *isa);
+
+/* Is it the one that the kind uses on this processor by itself? */
+bool isa_is_best(const char *kind, const char *isa);
 
 /* The same for tests: they fail with the reason. */
 tamis_set *make_set(const subject *variant, uint64_t seed);

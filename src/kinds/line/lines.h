@@ -214,9 +214,9 @@ lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
  * slots mean nothing. */
 TAMIS_INLINE uint64_t lines_slots_in(const uint8_t *line, const lines_place *place,
                                      bool *ret_is_far) {
-    runs_spot const spot = runs_spot_of(line, place->chain);
-    *ret_is_far = spot.is_far;
-    return runs_match(line, place->byte) & spot.slots;
+    runs_hits const hits = runs_look_up(line, place->chain, place->byte);
+    *ret_is_far = hits.is_far;
+    return hits.slots;
 }
 
 TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,

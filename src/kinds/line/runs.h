@@ -45,7 +45,7 @@ typedef struct runs {
 } runs;
 
 TAMIS_INLINE uint64_t runs_load_starts(const uint8_t *line) {
-    return le64_load(line + 6) >> (RUNS_CHAINS - 48) << 1 | 1;
+    return le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1) | 1; /* over the last bit of occ */
 }
 
 TAMIS_INLINE runs runs_load(const uint8_t *line) {
@@ -88,21 +88,6 @@ typedef struct run {
     uint64_t start;       /* the bit of its first slot, or 0: not here */
     uint64_t end;         /* the bit of the slot after its last one, or 0: not here */
 } run;
-
-/* What a lookup needs of a chain, in fewer instructions than runs_find(): its slots as a mask, 0 if
- * it is empty. The mask means nothing if the chain is far: it has bytes, but elsewhere. */
-typedef struct runs_spot {
-    uint64_t slots;
-    bool     is_far;
-} runs_spot;
-
-TAMIS_INLINE runs_spot runs_spot_of(const uint8_t *line, unsigned chain) {
-    uint64_t const  occ = le64_load(line), is_occupied = occ >> chain & 1;
-    unsigned const  rank = bits_popcount(bits_below(occ, chain));
-    bits_pair const two = bits_two_if(runs_load_starts(line), rank, is_occupied);
-    /* Occupied and without an end here: one comparison of a bit or 0 with 1 or 0. */
-    return (runs_spot){ two.second - two.first, two.second < is_occupied };
-}
 
 /* The run of the chain. If the chain is empty: the run of the next occupied one, before which its
  * own would be. */
@@ -153,6 +138,47 @@ TAMIS_INLINE uint64_t runs_match(const uint8_t *line, uint8_t byte) {
 TAMIS_INLINE uint64_t runs_up_to(const uint8_t *line, uint8_t byte) {
     return lanes_up_to_line(line, RUNS_AT, byte);
 }
+
+/* What a lookup asks, in fewer instructions than runs_find(): the slots of the chain that hold this
+ * byte, as a mask. It means nothing if the chain is far: it has bytes, but elsewhere. */
+typedef struct runs_hits {
+    uint64_t slots;
+    bool     is_far;
+} runs_hits;
+
+#if defined(BITS_PDEP) || defined(BITS_HALVES) || !defined(BITS_POPCNT)
+
+/* The slots of the chain are found first; those with the byte are among them. With PDEP that takes
+ * three instructions. */
+TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
+    uint64_t const  occ = le64_load(line), is_occupied = occ >> chain & 1;
+    unsigned const  rank = bits_popcount(bits_below(occ, chain));
+    bits_pair const two = bits_two_if(runs_load_starts(line), rank, is_occupied);
+    /* Occupied and without an end here: one comparison of a bit or 0 with 1 or 0. */
+    return (runs_hits){ runs_match(line, byte) & (two.second - two.first),
+                        two.second < is_occupied };
+}
+
+#else
+
+/* With POPCNT and without PDEP it takes many instructions to find the slots of a chain, and few to
+ * find the chain of a slot: its run is counted by the starts up to it. Of five absent keys only one
+ * has a slot with its byte in the line at all, and a present key seldom has more than one, so there
+ * is little to count. In the slots after the end, which hold 0, the count is the one of a chain
+ * that is far, and its result means nothing. */
+TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
+    uint64_t const occ = le64_load(line), is_occupied = occ >> chain & 1;
+    uint64_t const starts = runs_load_starts(line), before = bits_below(occ, chain);
+    uint64_t       own = 0;
+    for (uint64_t left = runs_match(line, byte) & -is_occupied; left != 0; left &= left - 1) {
+        uint64_t const up_to = left ^ (left - 1); /* the bits up to the lowest one of `left` */
+        if (bits_more(starts & up_to, before) == 1) own |= left & up_to;
+    }
+    /* The end has a start, too. */
+    return (runs_hits){ own, (bits_more(starts, before) <= 1) & is_occupied };
+}
+
+#endif
 
 /* Put a byte at slot `at`; those from there on move up by one. The last slot must be free. */
 TAMIS_INLINE void runs_open_slot(uint8_t *line, unsigned at, uint8_t byte) {

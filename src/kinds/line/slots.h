@@ -15,6 +15,8 @@
  * for the last. memmove() of an unknown length is a call, and a branch that is often mispredicted.
  * The halves are 32 bytes each and overlap: those from `first` on, and the last ones of the line.
  *
+ * With AVX-512 the line is one register: it is moved by one slot as a whole, and a mask chooses.
+ *
  * `first` and `width` are constants of the caller. Nothing beyond the line is read: that would be
  * the next cache line, and loading it would be waiting for it.
  */
@@ -35,6 +37,22 @@ TAMIS_INLINE lanes_32 slots_behind(unsigned from, unsigned at) {
     return lanes_is_above(lanes_load(numbers + from), lanes_all(at - 1));
 }
 
+#ifdef LANES_LINE
+
+TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
+    lanes_64 const all = lanes_load_line(line);
+    lanes_store_choice(line, UINT64_MAX << (first + slot * width), lanes_line_up(all, width), all);
+}
+
+/* The last slot becomes 0. */
+TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
+    lanes_64 const all = lanes_load_line(line);
+    lanes_store_choice(line, UINT64_MAX << (first + slot * width), lanes_line_down(all, width),
+                       all);
+}
+
+#else
+
 /* All loads come before the stores, since the halves overlap. */
 TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
     unsigned const at = first + (slot + 1) * width; /* from here on bytes come from below */
@@ -46,18 +64,6 @@ TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsi
     lanes_store(line + 32, high);
 }
 
-/* The same for `bytes` bytes at byte `at`, a number of slots that is known only at run time. There
- * must be as many bytes before `first`. */
-TAMIS_INLINE void slots_open_some(uint8_t *line, unsigned first, unsigned at, unsigned bytes) {
-    TAMIS_ASSERT(bytes <= first && at + bytes <= TAMIS_LINE_BYTES);
-    lanes_32 const low = lanes_pick(slots_behind(first, at + bytes),
-                                    lanes_load(line + first - bytes), lanes_load(line + first));
-    lanes_32 const high = lanes_pick(slots_behind(32, at + bytes), lanes_load(line + 32 - bytes),
-                                     lanes_load(line + 32));
-    lanes_store(line + first, low);
-    lanes_store(line + 32, high);
-}
-
 /* The last slot becomes 0. */
 TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
     unsigned const at = first + slot * width; /* from here on bytes come from above */
@@ -65,6 +71,20 @@ TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, uns
                                     lanes_load(line + first));
     lanes_32 const last = lanes_load(line + 32);
     lanes_32 const high = lanes_pick(slots_behind(32, at), lanes_move_down(last, width), last);
+    lanes_store(line + first, low);
+    lanes_store(line + 32, high);
+}
+
+#endif
+
+/* slots_open() for `bytes` bytes at byte `at`, a number of slots that is known only at run time.
+ * There must be as many bytes before `first`. */
+TAMIS_INLINE void slots_open_some(uint8_t *line, unsigned first, unsigned at, unsigned bytes) {
+    TAMIS_ASSERT(bytes <= first && at + bytes <= TAMIS_LINE_BYTES);
+    lanes_32 const low = lanes_pick(slots_behind(first, at + bytes),
+                                    lanes_load(line + first - bytes), lanes_load(line + first));
+    lanes_32 const high = lanes_pick(slots_behind(32, at + bytes), lanes_load(line + 32 - bytes),
+                                     lanes_load(line + 32));
     lanes_store(line + first, low);
     lanes_store(line + 32, high);
 }

@@ -102,7 +102,7 @@ static const void *const points[] = {
     share_side,
     share_count,
     share_add_alone,
-    runs_spot_of,
+    runs_look_up,
     runs_load,
     runs_store,
     runs_match,
