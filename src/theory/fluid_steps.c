@@ -14,7 +14,7 @@
  */
 #include "theory/fluid_steps.h"
 
-#include <string.h>
+#include "theory/two.h"
 
 #define FULL (1 - 1e-13) /* larger shares are 1: the difference does not matter */
 
@@ -66,33 +66,21 @@ TAMIS_INLINE unsigned first_rare(const fluid *law, unsigned tables, fluid_span o
     return rare;
 }
 
-/* Two neighbours of an array of doubles. The compiler has instructions for two at a time on every
- * processor that tamis has a build for, and does without them on others. */
-typedef double  two __attribute__((vector_size(16)));
-typedef int64_t two_masks __attribute__((vector_size(16)));
-
-TAMIS_INLINE two two_at(const double *x) {
-    two pair;
-    memcpy(&pair, x, sizeof pair);
-    return pair;
-}
-
 /* growth() of the levels from `first` to before `rare`, where nothing is split, two levels at a
  * time. If their number is odd, the level `rare` is written too, with a number that nobody uses:
  * rare_growth() writes it again, or it is beyond the last level. */
 TAMIS_INLINE void plain_growth(const fluid *law, unsigned tables, unsigned first, unsigned rare,
                                slopes *ret_slopes) {
     for (unsigned j = first; j < rare; j += 2) {
-        two below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES], left = { tables, tables };
-        for (unsigned i = 0; i < tables; i++) below[i] = two_at(&law->x[i][j - 1]);
-        right[tables - 1] = (two){ 1, 1 };
-        for (unsigned i = tables - 1; i-- > 0;) right[i] = right[i + 1] * below[i + 1];
+        two below[FLUID_MAX_TABLES], right[FLUID_MAX_TABLES], left = two_same(tables);
+        for (unsigned i = 0; i < tables; i++) below[i] = two_load(&law->x[i][j - 1]);
+        right[tables - 1] = two_same(1);
+        for (unsigned i = tables - 1; i-- > 0;) right[i] = two_multiply(right[i + 1], below[i + 1]);
         for (unsigned i = 0; i < tables; i++) {
-            two const x = two_at(&law->x[i][j]), more = below[i] - x;
-            two const grown = (two)((two_masks)more & (two_masks)(more > 0)); /* or 0 */
-            two const slope = left * right[i] * grown;
-            memcpy(&ret_slopes->slope[i][j], &slope, sizeof slope);
-            left *= x;
+            two const x = two_load(&law->x[i][j]);
+            two const grown = two_above_0(two_subtract(below[i], x));
+            two_store(&ret_slopes->slope[i][j], two_multiply(two_multiply(left, right[i]), grown));
+            left = two_multiply(left, x);
         }
     }
 }
@@ -165,11 +153,11 @@ static __attribute__((noinline)) void runge_kutta_part(const fluid *begin, fluid
     for (unsigned i = 0; i < begin->tables; i++) {
         const double *const before = at == begin ? begin->x[i] : sum->x[i];
         for (unsigned j = over.first; j <= over.last; j += 2) {
-            two const slope = two_at(&all.slope[i][j]);
-            two const total = two_at(&before[j]) + weight * slope;
-            two const next = two_at(&begin->x[i][j]) + ahead * slope;
-            memcpy(&sum->x[i][j], &total, sizeof total);
-            memcpy(&tried->x[i][j], &next, sizeof next);
+            two const slope = two_load(&all.slope[i][j]);
+            two const gained = two_multiply(two_same(weight), slope);
+            two const moved = two_multiply(two_same(ahead), slope);
+            two_store(&sum->x[i][j], two_add(two_load(&before[j]), gained));
+            two_store(&tried->x[i][j], two_add(two_load(&begin->x[i][j]), moved));
         }
     }
 }

@@ -11,6 +11,7 @@
 #include "peaks.h"
 
 #include "theory/fluid.h"
+#include "theory/two.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -205,11 +206,8 @@ static bool is_passed_by_none(const life *subtable, unsigned m) {
 
 #define LANES 4
 
-/* Of each process. The compiler has instructions for two numbers at a time on every processor that
- * tamis has a build for. */
-typedef double  two __attribute__((vector_size(16)));
-typedef int64_t two_masks __attribute__((vector_size(16)));
-typedef two     lane[LANES / 2];
+/* A number of each process. */
+typedef two lane[LANES / 2];
 
 typedef struct lanes {
     process last;          /* the one with the most keys: its rates are those of all */
@@ -221,14 +219,14 @@ static void lanes_start(const life *subtable, unsigned m, lanes *ret_lanes) {
     process_start(subtable->churn, subtable->fill, subtable->i, m + LANES - 1, &ret_lanes->last);
     for (unsigned k = 0; k <= m + LANES; k++) {
         double const u = k < m + LANES ? ret_lanes->last.u[k] : 0;
-        for (unsigned l = 0; l < LANES; l++) ret_lanes->u[k][l / 2][l % 2] = k <= m + l ? u : 0;
+        for (unsigned l = 0; l < LANES; l += 2)
+            ret_lanes->u[k][l / 2] = two_make(k <= m + l ? u : 0, k <= m + l + 1 ? u : 0);
     }
 }
 
 /* 0 in the processes before `from`; half h of a lane. */
 static two processes_from(two x, unsigned from, unsigned h) {
-    two_masks const which = { 2 * h, 2 * h + 1 }, first = { from, from };
-    return (two)((two_masks)x & (two_masks)(which >= first));
+    return two_make(2 * h >= from ? two_get(x, 0) : 0, 2 * h + 1 >= from ? two_get(x, 1) : 0);
 }
 
 /* What step() does, as sums of products: of the shares with k, k - 1 and k + 1 keys, and of what
@@ -250,33 +248,44 @@ static __attribute__((noinline)) void lanes_matrix_make(const process *p, double
         double const inverse = made.inverse[k];
         double const under = k == 0 ? 0 : half * p->up[k - 1];
         double const over = k == p->m ? 0 : half * rate_down_to(p, k);
-        ret_matrix->own[k] = ((two){ 1, 1 } - half * (p->up[k] + k)) * inverse;
-        ret_matrix->under[k] = (two){ under, under } * inverse;
-        ret_matrix->over[k] = (two){ over, over } * inverse;
-        ret_matrix->below[k] = (two){ made.below[k], made.below[k] } * inverse;
-        ret_matrix->above[k] = (two){ made.above[k], made.above[k] };
+        ret_matrix->own[k] = two_same((1 - half * (p->up[k] + k)) * inverse);
+        ret_matrix->under[k] = two_same(under * inverse);
+        ret_matrix->over[k] = two_same(over * inverse);
+        ret_matrix->below[k] = two_same(made.below[k] * inverse);
+        ret_matrix->above[k] = two_same(made.above[k]);
     }
+}
+
+/* The share with k keys after a step, before the elimination goes back down; half h of a lane. */
+TAMIS_INLINE two lanes_next(const lanes *all, const lanes_matrix *made, unsigned k, unsigned h,
+                            two under, two below) {
+    two const own = two_multiply(made->own[k], all->u[k][h]);
+    two const with_under = two_add(own, two_multiply(made->under[k], under));
+    two const with_over = two_add(with_under, two_multiply(made->over[k], all->u[k + 1][h]));
+    return two_subtract(with_over, two_multiply(made->below[k], below));
 }
 
 /* A step of all processes, in which a share of `emptied` buckets comes in at 0 keys. */
 static void lanes_step(lanes *all, double emptied, const lanes_matrix *made) {
     unsigned const last = all->last.m, first = last + 1 - LANES;
-    lane           under = { { 0 } }, below = { { 0 } }, sum = { { 0 } };
+    two const      from_outside = two_same(emptied * made->first);
+    lane           under, below, sum;
+    for (unsigned h = 0; h < LANES / 2; h++) under[h] = below[h] = sum[h] = two_same(0);
     for (unsigned k = 0; k <= last; k++) {
         for (unsigned h = 0; h < LANES / 2; h++) {
             two const u = all->u[k][h];
-            two const next = made->own[k] * u + made->under[k] * under[h] +
-                             made->over[k] * all->u[k + 1][h] - made->below[k] * below[h];
-            below[h] = k == 0 ? next + emptied * made->first : next;
+            two const next = lanes_next(all, made, k, h, under[h], below[h]);
+            below[h] = k == 0 ? two_add(next, from_outside) : next;
             if (k > first) below[h] = processes_from(below[h], k - first, h);
-            sum[h] += u;
+            sum[h] = two_add(sum[h], u);
             under[h] = u;
             all->u[k][h] = below[h]; /* eliminated; the shares follow below */
         }
     }
     for (unsigned k = last; k-- > 0;) {
         for (unsigned h = 0; h < LANES / 2; h++) {
-            all->u[k][h] -= made->above[k] * all->u[k + 1][h];
+            two const above = two_multiply(made->above[k], all->u[k + 1][h]);
+            all->u[k][h] = two_subtract(all->u[k][h], above);
         }
     }
     for (unsigned h = 0; h < LANES / 2; h++) all->before[h] = sum[h];
@@ -299,8 +308,8 @@ static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigne
     for (unsigned l = 0; l < LANES; l++) {
         process some = all.last;
         some.m = m + l;
-        for (unsigned k = 0; k <= some.m; k++) some.u[k] = all.u[k][l / 2][l % 2];
-        if (rest > 0) follow_slowest(&some, all.before[l / 2][l % 2], emptied, rest);
+        for (unsigned k = 0; k <= some.m; k++) some.u[k] = two_get(all.u[k][l / 2], l % 2);
+        if (rest > 0) follow_slowest(&some, two_get(all.before[l / 2], l % 2), emptied, rest);
         ret_keys[l] = keys_in(&some);
     }
 }
