@@ -209,7 +209,7 @@ static bool capacity_of_keys(Core *core, PyObject *keys, tamis_spec *spec) {
     return true;
 }
 
-/* The false-positive rate of a spec that names none and leaves none open. */
+/* The false-positive rate if the caller gives none and nothing else decides it. */
 static const double DEFAULT_FPR = 0.001;
 
 bool arguments_of_set(Core *core, PyObject *args, PyObject *kwargs, int counting,

@@ -152,7 +152,7 @@ static bool set_bytes(key_array *keys, const struct ArrowArray *from, const char
 }
 
 /* The index of the first null, from the bitmap in which 1 is a value; length if there is none.
- * null_count is -1 where nobody has counted. */
+ * null_count is -1 if the nulls were not counted. */
 static int64_t first_null(const struct ArrowArray *array) {
     const unsigned char *const valid = array->n_buffers > 0 ? array->buffers[0] : NULL;
     if (array->null_count == 0 || valid == NULL) return array->length;

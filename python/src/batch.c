@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Enough that taking the GIL back costs nothing beside it, also when another thread keeps it for
- * its 5 ms; few enough to stay in the second-level cache. */
+/* Large enough that taking the GIL back costs little in comparison, also if another thread keeps it
+ * for its 5 ms; few enough to stay in the second-level cache. */
 enum { OBJECTS = 16384 };
 
 /* Runs below this keep the GIL: they take a few microseconds. */
@@ -155,7 +155,8 @@ static bool gather_iterator(Op *op, gathered *into, PyObject *keys) {
     return is_good && PyErr_Occurred() == NULL;
 }
 
-/* A key that is none ends the batch; the keys before it are done, as they would be one by one. */
+/* An object that cannot be a key ends the batch; the keys before it are done, as they would be one
+ * by one. */
 static bool take_rest(Op *op, gathered *from, bool is_good) {
     if (is_good) return take_gathered(op, from);
     if (from->n_ids + from->n_keys == 0) return false;

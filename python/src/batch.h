@@ -19,7 +19,7 @@ typedef struct Run {
 
 typedef struct Op Op;
 
-/* Do the operation for the next keys, op->done being those before them. Adds to op->done what was
+/* Do the operation for the next keys; op->done counts those before them. Adds to op->done what was
  * done. Called without the GIL. */
 typedef tamis_status op_run(Op *op, const Run *run);
 
@@ -42,8 +42,8 @@ static inline void *op_place(const Op *op) {
     return op->results_at + op->done * op->result_bytes;
 }
 
-/* Do all keys of a Python object. False with an exception: a key that is none (those before it are
- * done), or a status of the library, which is in op->status. */
+/* Do all keys of a Python object. False with an exception: an object that cannot be a key (the keys
+ * before it are done), or a status of the library, which is in op->status. */
 bool batch_do(Op *op, PyObject *keys);
 
 /* Give the results away: a numpy array of that type, or without numpy the bytearray (for types of

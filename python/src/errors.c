@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-/* A text that names a file may hold bytes that are no UTF-8. */
+/* A text that names a file may contain bytes that are not UTF-8. */
 static PyObject *text_of(const char *text) {
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }

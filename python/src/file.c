@@ -215,7 +215,7 @@ static bool was_made_to_count(const tamis_set *set) {
     return tamis_get_facts(set, &facts) == TAMIS_OK && facts.count_to > COUNTED_BY_CHANCE;
 }
 
-/* The header says at once if it is of the other sort. */
+/* If the file is of the other sort, its header says so at once. */
 PyObject *file_open(PyObject *module, PyObject *args, PyObject *kwargs) {
     open_arguments arguments;
     tamis_problem  problem;
