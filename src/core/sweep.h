@@ -6,20 +6,21 @@
  * gets a timer of `most`. So it is removed at pass most + 1 after that: later than T, and within T
  * + T / most.
  *
- * The hand may be late: a call of tick does a bounded part of its work. Passes of a unit that were
- * due before the touch and are done after it are owed; they must not count for the touch. So a
- * touch sets the timer to `most` plus the passes that are owed; the late passes only take back what
- * was added for them. That is exact, and needs no clock in a cell:
+ * A call of tick does only a bounded part of the work, so the hand may be behind the time. A pass
+ * of a unit that is due and not done yet is called owed. Suppose that a key is touched while its
+ * unit is owed two passes. Both will come after the touch, but belong to the time before it, so
+ * they must not make the new life shorter. Therefore the touch sets the timer to `most` + 2, and
+ * the two passes take away just what was added for them. That is exact, and a cell needs no clock:
  *
  *     timer of t bits:  0 .. 2^t - 1  =  0 .. most + owed,    most = 2^(t-1) - 1,  owed <= most + 1
  *
- * More than most + 1 passes are never owed: after that many, every silent cell is gone. Longer
- * jumps of time are cut to that.
+ * A unit is never owed more than most + 1 passes: after so many, every cell that was not touched is
+ * removed. If time jumps further, the rest of the jump is dropped.
  *
  * A value can have a shorter life than others: fewer passes, `lives` says how many.
  *
  *     units          0 ... done-1 | done ..... due-1 | due ... units-1
- *                     looked through   owed             of the next ticks
+ *                     this round is done   owed a pass      not due yet
  */
 #ifndef TAMIS_CORE_SWEEP_H
 #define TAMIS_CORE_SWEEP_H
@@ -38,8 +39,8 @@ typedef struct sweep {
     uint64_t timer_bits; /* 0 if nothing ages */
     uint64_t lives;      /* passes that the values 0 to 15 last, 4 bits each; 0: `most` */
     uint64_t done, due;  /* in units; done < units, and due <= done + (most + 1) units */
-    uint64_t rest;       /* of the time since, in 1 / timeout of a unit */
-    uint64_t late;       /* units that pass before the next one is due: of tables that have grown */
+    uint64_t rest;       /* time that is less than a unit, in 1 / timeout of a unit */
+    uint64_t late;       /* in a table that has grown: units of time before `due` moves again */
 } sweep;
 
 /* Passes in a timeout. */
@@ -65,14 +66,15 @@ TAMIS_INLINE uint64_t sweep_fresh(const sweep *hand, uint64_t unit, uint64_t val
     return hand->timer_bits == 0 ? 0 : sweep_life(hand, value) + sweep_owed(hand, unit);
 }
 
-/* How far the hand is past a unit, in units: all passes that are due are taken to be done. */
+/* How many units ago the hand passed this unit, or would have, if nothing were owed. */
 TAMIS_INLINE uint64_t sweep_past(const sweep *hand, uint64_t unit) {
     return (hand->due + hand->units - 1 - unit) % hand->units;
 }
 
-/* A timer goes from a unit there to a unit here: the passes that it had left, and those that are
- * owed here. If the hand comes sooner here than it would have come there, the first pass must not
- * count. No timer gets more than a fresh one of its value has. */
+/* The timer that an entry of another table gets in this one (when sets are merged). It keeps the
+ * passes that it had left, and gets those that its new unit is owed. If the hand comes to the new
+ * unit sooner than it would have come to the old one, that pass is too early and must not count:
+ * one more. It never gets more than a fresh timer of its value. */
 TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, const sweep *there,
                                        uint64_t there_unit, uint64_t timer, uint64_t value) {
     if (here->timer_bits == 0) return 0;
@@ -86,9 +88,9 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
 /* The sweep as it goes on in a table of fewer units, in which each is made of 2^halvings: u becomes
  * u / 2^halvings.
  *
- * A key that was touched before a pass of its unit goes `life` passes after that one. So the next
- * pass must not come before now: that is all that a hand in another table must keep. It does here:
- * of the units that are made of those before `due` and others, none is due yet. */
+ * No key may leave too early. A key is removed `life` passes after the first one that follows its
+ * touch, so it is enough that no unit is passed sooner than before. That holds: a new unit counts
+ * as due only when all the old ones that it is made of are. */
 static __attribute__((unused)) sweep sweep_shrunk(const sweep *hand, unsigned halvings) {
     sweep          less = *hand;
     uint64_t const part = hand->due & ((UINT64_C(1) << halvings) - 1);
@@ -100,10 +102,10 @@ static __attribute__((unused)) sweep sweep_shrunk(const sweep *hand, unsigned ha
     return less;
 }
 
-/* A timer goes from a unit there to the unit that it is a part of here (sweep_shrunk), or to a part
- * of it in a table that has grown. Passes that are not done count as before. But one unit here, the
- * one at the hand, may be made of some that were passed and of others that were not: it counts as
- * not passed, and those that were get that pass back. No timer gets more than a fresh one. */
+/* The timer of an entry whose table changes its size: `there` is the sweep before, `here` the one
+ * after it. It stays as it is, but for one unit: where the hand stands, a unit here may be made of
+ * some that were passed in this round and of others that were not. It counts as not passed, so the
+ * entries of those that were get that pass back. No timer gets more than a fresh one. */
 TAMIS_INLINE uint64_t sweep_carried(const sweep *here, uint64_t here_unit, const sweep *there,
                                     uint64_t there_unit, uint64_t timer, uint64_t value) {
     if (here->timer_bits == 0) return 0;
