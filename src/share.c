@@ -227,11 +227,16 @@ static void take_tables(tamis_set *set, tamis_set *changed) {
     tamis_share_publish(set);
 }
 
+/* New tables need three spare views, or bodies to retire. The changed set may be in a step of
+ * growing, and the end of that step needs two more: it must not fail, so they are allocated here.
+ */
+#define CHANGE_SPARES 5
+
 tamis_status tamis_share_change_all(tamis_set *set, const tamis_set *other, tamis_change *change) {
     tamis_set *copy;
     tamis_share_hold(set);
-    tamis_status status =
-        tamis_share_prepare(set, 3) ? tamis_copy_unshared(set, &copy) : TAMIS_ERR_MEMORY;
+    bool const   is_ready = set->growth == NULL || tamis_share_prepare(set, CHANGE_SPARES);
+    tamis_status status = is_ready ? tamis_copy_unshared(set, &copy) : TAMIS_ERR_MEMORY;
     if (status == TAMIS_OK) {
         status = change(copy, other);
         set->conflicts = copy->conflicts;

@@ -332,6 +332,28 @@ static void a_step_goes_on_in_what_was_read(void **state) {
     }
 }
 
+/* A merge in a step of growing replaces both tables, and the step goes on in the new ones. Its end
+ * must find all the memory that it needs. */
+static void a_step_goes_on_after_a_merge(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if (variants[v].grow_to == 0) continue;
+        tamis_set *const set = make_variant(&variants[v], true);
+        tamis_set *const other = make_variant(&variants[v], false);
+        uint64_t const   n = add_until(set, 0, true);
+        tamis_facts      facts;
+        assert_int_equal(tamis_add_id(other, n), TAMIS_OK);
+        assert_int_equal(tamis_merge(set, other), TAMIS_OK);
+        assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+        assert_true(facts.is_growing);
+        uint64_t const end = add_until(set, n + 1, false);
+        for (uint64_t id = 0; id < end; id++) assert_true(tamis_has_id(set, id));
+        assert_valid(set);
+        tamis_free(set);
+        tamis_free(other);
+    }
+}
+
 /* One thread is refused for want of room; another one finds that room was made meanwhile. The
  * refused one must still read why it was refused, or its caller would think that the key is in. */
 static void a_refusal_outlives_the_room_that_another_found(void **state) {
@@ -365,6 +387,7 @@ int main(void) {
         cmocka_unit_test(merging_both_ways_ends),
         cmocka_unit_test(a_set_can_be_changed_while_it_is_written),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
+        cmocka_unit_test(a_step_goes_on_after_a_merge),
         cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
