@@ -430,6 +430,13 @@ class set {
     result<void> try_subtract(const set &from) noexcept {
         return ::tamis_subtract(get(), from.get());
     }
+    /** Change the capacity of a set that can grow, as tamis_resize(). Returns the new one. */
+    result<std::uint64_t> try_resize(std::uint64_t capacity) noexcept {
+        std::uint64_t       now = 0;
+        tamis::status const code = ::tamis_resize(get(), capacity, &now);
+        if (code != TAMIS_OK) return code;
+        return now;
+    }
     result<void> try_save(const char *path, problem *why = nullptr) const noexcept {
         return ::tamis_save(get(), path, why);
     }
@@ -488,6 +495,9 @@ class set {
     }
     void subtract(const set &from) {
         try_subtract(from).value();
+    }
+    std::uint64_t resize(std::uint64_t capacity) {
+        return try_resize(capacity).value();
     }
     set copy() const {
         return try_copy().value();
@@ -909,6 +919,14 @@ template <class Value = std::uint32_t> class states {
     result<void> try_merge(const states &from) noexcept {
         return ::tamis_states_merge(handle(), from.handle());
     }
+    /** Change the capacity of a table that can grow, as tamis_states_resize(). Returns the new one.
+     */
+    result<std::uint64_t> try_resize(std::uint64_t capacity) noexcept {
+        std::uint64_t       now = 0;
+        tamis::status const code = ::tamis_states_resize(handle(), capacity, &now);
+        if (code != TAMIS_OK) return code;
+        return now;
+    }
     result<states> try_copy() const {
         tamis_states       *copied = nullptr;
         tamis::status const code = ::tamis_states_copy(handle(), &copied);
@@ -982,6 +1000,9 @@ template <class Value = std::uint32_t> class states {
     }
     void merge(const states &from) {
         try_merge(from).value();
+    }
+    std::uint64_t resize(std::uint64_t capacity) {
+        return try_resize(capacity).value();
     }
     states copy() const {
         return try_copy().value();

@@ -197,6 +197,16 @@ static PyObject *states_clear(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
+static PyObject *states_resize(PyObject *object, PyObject *argument) {
+    Table *const self = (Table *)object;
+    uint64_t     capacity = 0;
+    if (!argument_number(self->core, argument, "capacity", &capacity) || !table_can_write(self))
+        return NULL;
+    tamis_status const status = tamis_states_resize(self->states, capacity, &capacity);
+    if (status != TAMIS_OK) return error_raise(self->core, status, NULL, NULL);
+    return PyLong_FromUnsignedLongLong(capacity);
+}
+
 static tamis_status merge(Table *into, const Table *from) {
     return tamis_states_merge(into->states, from->states);
 }
@@ -258,6 +268,7 @@ static PyMethodDef states_methods[] = {
     { "step", states_step, METH_VARARGS, states_step_doc },
     { "clear", states_clear, METH_NOARGS, states_clear_doc },
     { "copy", table_copy, METH_NOARGS, states_copy_doc },
+    { "resize", states_resize, METH_O, states_resize_doc },
     { "save", file_save, METH_O, file_save_doc },
     { "open", (PyCFunction)(void (*)(void))file_open_class,
       METH_VARARGS | METH_KEYWORDS | METH_CLASS, file_open_doc },

@@ -26,6 +26,6 @@ extern const char states_doc[], states_get_doc[], states_put_doc[], states_move_
     states_touch_doc[], states_drop_doc[], states_tick_doc[], states_timeout_doc[],
     states_tally_doc[], states_get_all_doc[], states_set_all_doc[], states_put_all_doc[],
     states_touch_all_doc[], states_drop_all_doc[], states_step_doc[], states_clear_doc[],
-    states_copy_doc[], states_close_doc[];
+    states_copy_doc[], states_resize_doc[], states_close_doc[];
 
 #endif

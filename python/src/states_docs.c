@@ -99,5 +99,13 @@ const char states_clear_doc[] = "clear($self, /)\n--\n\nRemove everything.\n";
 const char states_copy_doc[] =
     "copy($self, /)\n--\n\nA table with the same contents, in memory, that can be changed.\n";
 
+const char states_resize_doc[] =
+    "resize($self, capacity, /)\n--\n\n"
+    "Change the capacity of a table that can grow. Possible capacities are the first capacity\n"
+    "times a power of two; the table gets the smallest that is large enough, and returns it.\n"
+    "Values and timers go on.\n\n"
+    ">>> tamis.States(values=4, capacity=10000, grow_to=80000).resize(30000)\n"
+    "40000\n";
+
 const char states_close_doc[] =
     "close($self, /)\n--\n\nFree the memory now. `with` does it at the end of its block.\n";

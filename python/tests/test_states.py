@@ -81,6 +81,18 @@ def test_values_may_have_timeouts_of_their_own():
             tamis.States(values=3, capacity=100, timeout=wrong)
 
 
+def test_a_table_grows_and_is_resized():
+    s = tamis.States(values=4, capacity=2000, grow_to=32000, fpr=1e-6, timeout=100, kind="line", seed=SEED)
+    first = s.capacity
+    s.put_all(range(30000), 3)
+    assert s.capacity >= 30000 > first
+    s.drop_all(range(500, 30000))
+    assert s.resize(500) == s.capacity == first
+    assert s.tick(99) == 0 and s.tally() == [0, 0, 0, 500] and s[499] == 3
+    with pytest.raises(tamis.Error):
+        s.resize(1e6)
+
+
 def test_batches_are_single_calls(states):
     keys, values = np.arange(500), np.arange(500) % 8
     assert states.set_all(keys, values).all()

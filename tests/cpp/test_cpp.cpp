@@ -277,6 +277,20 @@ static void whole_tables_of_states() {
     CHECK(d.get("y") == phase::running && !*c);
 }
 
+static void growing_sets_and_states_are_resized() {
+    tamis::set s = std::move(*tamis::set::try_make(wishes().grow_to(8000)));
+    auto const first = s.facts().capacity;
+    CHECK(s.try_add(1) && *s.try_resize(2 * first) == 2 * first && s.facts().capacity == 2 * first);
+    CHECK(*s.try_resize(1) == first && s.has(1));
+    CHECK(s.try_resize(1u << 30).status() == TAMIS_ERR_LIMIT);
+    using table = tamis::states<phase>;
+    auto const wanted = tamis::states_spec().capacity(1000).values(3).fpr(1e-3);
+    table t = std::move(*table::try_make(tamis::states_spec(wanted).grow_to(8000)));
+    CHECK(t.try_put("x", phase::failed) && *t.try_resize(3000) == 4000 && t.facts().capacity == 4000);
+    CHECK(t.get("x") == phase::failed && t.try_resize(1u << 30).status() == TAMIS_ERR_LIMIT);
+    CHECK(table::try_make(wanted)->try_resize(3000).status() == TAMIS_ERR_CANNOT);
+}
+
 static void files_open_again() {
     std::string const path = scratch_file("set");
     tamis::set s = std::move(*tamis::set::try_make(wishes()));
@@ -391,6 +405,9 @@ static void exceptions_are_thrown() {
     CHECK(u.get(2) == phase::running && u.copy().size() == 4 && u.drop_all(keys) == 3);
     u.clear();
     CHECK(u.size() == 0 && thrown_by([&] { u.merge(u); }) == TAMIS_ERR_ARGUMENT);
+    tamis::set growing(wishes().grow_to(8000));
+    CHECK(growing.resize(8000) >= 8000 && thrown_by([&] { s.resize(10); }) == TAMIS_ERR_CANNOT);
+    CHECK(thrown_by([&] { u.resize(10); }) == TAMIS_ERR_CANNOT);
 }
 
 static void algorithms_insert() {
@@ -424,6 +441,7 @@ int main() {
     run("batches_of_states", batches_of_states);
     run("whole_tables_of_states", whole_tables_of_states);
     run("machines_step", machines_step);
+    run("growing_sets_and_states_are_resized", growing_sets_and_states_are_resized);
     run("files_open_again", files_open_again);
     run("merging", merging);
     run("many_threads_may_read", many_threads_may_read);
