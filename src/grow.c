@@ -191,7 +191,8 @@ tamis_status tamis_grow_begin_step(tamis_set *set) {
     if (status == TAMIS_OK) status = get_body(set, &growth->next);
     if (status != TAMIS_OK) {
         growth->next = (tamis_table){ .body = NULL };
-        growth->begin_at = entries_of(set) + 1 + set->capacity / 256; /* not with every add */
+        /* Not with every add. The entries of a shared set are not known here (share_grow.c). */
+        growth->begin_at = max_u64(growth->begin_at, entries_of(set) + 1 + set->capacity / 256);
         return status;
     }
     tamis_grow_resume(set, 0);

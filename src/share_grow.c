@@ -173,10 +173,14 @@ static uint64_t entries_now(const tamis_set *set) {
 
 /* With the mutex: begin a step if the set is nearly full, or move a group. */
 static void pay_now(tamis_set *set) {
-    if (grow_is_moving(set))
+    struct growth *const growth = set->growth;
+    if (grow_is_moving(set)) {
         (void)tamis_grow_move_group(set);
-    else if (entries_now(set) >= set->growth->begin_at)
-        (void)tamis_grow_begin_step(set);
+    } else {
+        uint64_t const entries = entries_now(set);
+        if (entries >= growth->begin_at && tamis_grow_begin_step(set) != TAMIS_OK)
+            growth->begin_at = entries + 1 + set->capacity / 256; /* as in grow.c */
+    }
     tamis_share_clean(set);
 }
 

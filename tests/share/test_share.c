@@ -367,6 +367,26 @@ static void a_refusal_outlives_the_room_that_another_found(void **state) {
     tamis_free(set);
 }
 
+/* A step that found no memory begins later, and not sooner than the first attempt: keys that have
+ * gone meanwhile need no larger table. */
+static void a_step_without_memory_begins_no_sooner(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if (variants[v].grow_to == 0) continue;
+        tamis_set *const set = make_variant(&variants[v], true);
+        uint64_t         id = 0;
+        set->max_bytes = 1; /* no room for a step */
+        while (tamis_add_id(set, id) == TAMIS_OK) id++;
+        for (uint64_t i = 10; i < id; i++) assert_int_equal(tamis_remove_id(set, i), TAMIS_OK);
+        set->max_bytes = 0;
+        for (uint64_t i = 0; i < set->capacity / 2; i++)
+            assert_int_equal(tamis_add_id(set, i), TAMIS_OK);
+        assert_int_equal(set->growth->stage, 0);
+        assert_false(grow_is_moving(set));
+        tamis_free(set);
+    }
+}
+
 static void other_kinds_say_that_they_cannot(void **state) {
     (void)state;
     tamis_spec    spec = TAMIS_SPEC_INIT;
@@ -389,6 +409,7 @@ int main(void) {
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
         cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
+        cmocka_unit_test(a_step_without_memory_begins_no_sooner),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
     return unit_run("share", tests, COUNT(tests));
