@@ -36,8 +36,8 @@ struct shared_set {
     unsigned        callbacks; /* how many are running, nested */
 
     /* For sets that grow. */
-    uint64_t       look_every; /* calls: see share_grow.c */
-    share_retired *retired;    /* views and bodies that lookups may still read */
+    uint64_t       pay_every; /* calls: see share_grow.c */
+    share_retired *retired;   /* views and bodies that lookups may still read */
     share_retired *spare;
     struct {
         uint64_t n; /* calls on keys in progress */
@@ -126,7 +126,7 @@ void tamis_share_begin_move(tamis_set *set, uint64_t bucket);
 void tamis_share_show_move(tamis_set *set, uint64_t bucket);
 void tamis_share_end_move(tamis_set *set, uint64_t bucket);
 
-/* The capacity has changed. */
+/* The capacity has changed, or a step begins or ends. */
 void tamis_share_settle(tamis_set *set);
 
 /* share_calls.c: choose the functions on keys that the public functions call. */

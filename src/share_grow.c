@@ -185,20 +185,20 @@ static void pay_now(tamis_set *set) {
 }
 
 void tamis_share_pay(tamis_set *set, uint64_t hash) {
-    sharing *const share = share_of(set);
-    bool const     is_moving = share_view_now(share)->next.body != NULL;
-    uint64_t const every =
-        is_moving ? MOVE_EVERY : __atomic_load_n(&set->shared->look_every, __ATOMIC_RELAXED);
+    uint64_t const every = __atomic_load_n(&set->shared->pay_every, __ATOMIC_RELAXED);
     if (__builtin_expect((hash >> PAY_SHIFT & (every - 1)) != 0, 1)) return;
     if (pthread_mutex_trylock(&set->shared->whole) != 0) return;
     pay_now(set);
     (void)pthread_mutex_unlock(&set->shared->whole);
 }
 
+/* A call that pays is not counted as in progress, so it must not read the view: it might be freed
+ * meanwhile. */
 void tamis_share_settle(tamis_set *set) {
     uint64_t every = 1;
     while (every < LOOK_EVERY && every * 64 < set->capacity) every *= 2;
-    __atomic_store_n(&set->shared->look_every, every, __ATOMIC_RELAXED);
+    if (grow_is_moving(set)) every = MOVE_EVERY;
+    __atomic_store_n(&set->shared->pay_every, every, __ATOMIC_RELAXED);
 }
 
 tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen) {
