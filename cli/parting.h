@@ -9,7 +9,7 @@
  *     lines    the same order: a range is a part of the table that no other range touches
  *
  * One thread at a time works on a range. A thread that finds one taken adds to another meanwhile.
- * There are several ranges for each thread, so that one is free.
+ * There are four ranges for each thread (64 at most), so that one is free.
  *
  * Keys that come range by range fill a small set unevenly: its first range would be full, and the
  * set grow or refuse a key, before the others have theirs. So a block is added in the order of its
