@@ -216,7 +216,7 @@ typedef struct tamis_spec {
                                  geometry, hash and seed. All fields above are then ignored */
 
     tamis_allocator allocator; /**< zeros: the system's, with huge pages if the body is large */
-    const char     *isa;       /**< instruction set. NULL: the best that this processor has.
+    const char     *isa;       /**< instruction set. NULL: the best one up to avx2 or neon.
                                     "portable", "sse4", "avx2", "avx512" (x86-64) or "neon"
                                     (aarch64), to compare speeds: it never changes a bit of the
                                     set. A kind without a build for it uses a simpler one;
@@ -821,7 +821,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_kind_fields(const char        *kind
                                                          size_t            *ret_n_fields);
 
 /** The names of the instruction sets that are in this build and that this processor supports, i =
- *  0, 1, ..., best first. The last is "portable"; NULL after it. */
+ *  0, 1, ..., first the one that sets use by themselves. The last is "portable"; NULL
+ *  after it. "avx512" is used on request only: tamis_spec.isa. */
 TAMIS_API const char *tamis_isa_name(size_t i);
 
 /* ------------------------------------------------------------------ 10. version */
