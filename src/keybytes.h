@@ -1,7 +1,7 @@
 /* keybytes.h - how the bytes of a key become 64 bits. They are read here and nowhere else.
  *
  * keyhash.h says which hash functions there are. Only the files that take keys from callers include
- * this: set.c and those of states.
+ * this: set.c, set_batch.c and those of states.
  */
 #ifndef TAMIS_KEYBYTES_H
 #define TAMIS_KEYBYTES_H

@@ -1,8 +1,8 @@
 /* keys.h - the keys of a batch, in chunks. The memory for the next chunk is prefetched.
  *
  * Keys can be given as bytes, as 64-bit ids, or as hashes that were computed before. They differ
- * only in how a chunk is hashed. set.c and states_batch.c have one function per batch operation,
- * which takes a `keys_from`.
+ * only in how a chunk is hashed. set_batch.c and states_batch.c have one function per batch
+ * operation, which takes a `keys_from`.
  */
 #ifndef TAMIS_KEYS_H
 #define TAMIS_KEYS_H
