@@ -165,6 +165,7 @@ static void wrap_moving(const kind_growing *growing, const tamis_kind *own, tami
     calls->remove_copy = NULL; /* by two calls */
     calls->count = own->count != NULL ? grow_count : NULL;
     calls->has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
+    calls->has_rolling = NULL;
     calls->add_chunk = NULL; /* one by one */
     calls->remove_chunk = NULL;
     calls->count_chunk = NULL;

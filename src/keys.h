@@ -66,13 +66,19 @@ static inline uint64_t chunk_valid(const keys_from *from, size_t at, unsigned n)
     return mask;
 }
 
+/* What is done with the keys of a batch: it decides how their memory is prefetched. */
+typedef enum batch_use { BATCH_ASK, BATCH_READ, BATCH_UPDATE } batch_use;
+
 /* A batch in progress. While the kind works on a chunk, the memory of the next chunk is prefetched.
  * If that memory contains pointers to more memory (kind.h, fetch_more), the batch is two chunks
- * ahead: it prefetches the first memory of one chunk and the second memory of the other. */
+ * ahead: it prefetches the first memory of one chunk and the second memory of the other. Kinds with
+ * has_rolling prefetch the next chunk themselves when it is asked whether keys are in the set
+ * (BATCH_ASK). */
 typedef struct key_batch {
     const tamis_set *set;
     const keys_from *from;
     bool             is_update;
+    bool             is_rolling;      /* has_rolling prefetches all chunks but the first */
     bool             is_deep;         /* two chunks are ahead */
     size_t           at;              /* the first key of this chunk */
     unsigned         n;               /* keys in it; 0: no more */
@@ -89,7 +95,9 @@ static inline void batch_look_ahead(key_batch *batch) {
     size_t const             at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
     uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
     unsigned const           n = chunk_hash(batch->set, batch->from, at, most, hash);
-    if (kind->fetch != NULL) kind->fetch(table, hash, n, batch->is_update);
+    bool const               is_first = batch->n == 0;
+    if (kind->fetch != NULL && (is_first || !batch->is_rolling))
+        kind->fetch(table, hash, n, batch->is_update);
     if (!batch->is_deep) {
         batch->n_next = n;
         return;
@@ -115,11 +123,13 @@ static inline void batch_next(key_batch *batch) {
 }
 
 static inline void batch_begin(key_batch *batch, const tamis_set *set, const keys_from *from,
-                               bool is_update) {
+                               batch_use use) {
     batch->set = set;
     batch->from = from;
-    batch->is_update = is_update;
-    batch->is_deep = !is_update && set->calls->fetch_more != NULL && set->table.values == 0;
+    batch->is_update = use == BATCH_UPDATE;
+    batch->is_rolling = use == BATCH_ASK && set->calls->has_rolling != NULL;
+    batch->is_deep =
+        use != BATCH_UPDATE && set->calls->fetch_more != NULL && set->table.values == 0;
     batch->at = batch->n = batch->n_next = batch->n_after = 0;
     batch->hash = batch->buffer[0];
     batch->hash_next = batch->buffer[1];

@@ -284,6 +284,12 @@ struct tamis_kind {
      * prefetches their memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
+    /* Like has_chunk, and prefetches the memory of the next chunk, too, one key for each that is
+     * looked up: a steady stream of requests. `fetch` makes them all at once, and then memory has
+     * nothing to do while the chunk is worked on. n_next may be 0. Optional, and only with `fetch`.
+     */
+    uint64_t (*has_rolling)(const tamis_table *table, const uint64_t *hash, unsigned n,
+                            const uint64_t *next, unsigned n_next);
     /* For lookups: the memory that `fetch` has prefetched is in the cache now. Prefetch the memory
      * that it points to, one chunk before the keys are looked up. Optional, and only with `fetch`.
      * */

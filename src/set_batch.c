@@ -87,7 +87,7 @@ static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_
     if (status != TAMIS_OK) return status;
     size_t    added = 0;
     key_batch batch;
-    batch_begin(&batch, set, from, true);
+    batch_begin(&batch, set, from, BATCH_UPDATE);
     for (; batch.n != 0 && status == TAMIS_OK; batch_next(&batch)) {
         unsigned const taken = chunk_add(set, batch.hash, batch.n);
         added += taken;
@@ -109,7 +109,7 @@ static tamis_status add_new_keys(tamis_set *set, const keys_from *from, bool *re
     if (status != TAMIS_OK) return status;
     size_t    done = 0;
     key_batch batch;
-    for (batch_begin(&batch, set, from, true); batch.n != 0; batch_next(&batch)) {
+    for (batch_begin(&batch, set, from, BATCH_UPDATE); batch.n != 0; batch_next(&batch)) {
         unsigned i = 0;
         bool     is_new;
         for (; i < batch.n && status == TAMIS_OK; i++) {
@@ -164,8 +164,10 @@ static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_ha
     }
     size_t    found = 0;
     key_batch batch;
-    for (batch_begin(&batch, set, from, false); batch.n != 0; batch_next(&batch)) {
-        uint64_t mask = chunk_has(set, batch.hash, batch.n);
+    for (batch_begin(&batch, set, from, BATCH_ASK); batch.n != 0; batch_next(&batch)) {
+        uint64_t mask = batch.is_rolling ? set->calls->has_rolling(&set->table, batch.hash, batch.n,
+                                                                   batch.hash_next, batch.n_next)
+                                         : chunk_has(set, batch.hash, batch.n);
         mask &= chunk_valid(from, batch.at, batch.n);
         if (ret_has != NULL) mask_to_bools(mask, batch.n, ret_has + batch.at);
         found += bits_popcount(mask);
@@ -180,7 +182,7 @@ static tamis_status remove_keys(tamis_set *set, const keys_from *from, bool *ret
     if (!keys_are_given(from)) return TAMIS_ERR_ARGUMENT;
     tamis_removal removal = { 0, 0, 0 };
     key_batch     batch;
-    for (batch_begin(&batch, set, from, true); batch.n != 0; batch_next(&batch)) {
+    for (batch_begin(&batch, set, from, BATCH_UPDATE); batch.n != 0; batch_next(&batch)) {
         uint64_t       saturated;
         uint64_t const mask = chunk_remove(set, batch.hash, batch.n, &saturated);
         if (ret_removed != NULL) mask_to_bools(mask, batch.n, ret_removed + batch.at);
@@ -198,7 +200,7 @@ static tamis_status count_keys(const tamis_set *set, const keys_from *from, uint
     if (status != TAMIS_OK) return status;
     if (!keys_are_given(from)) return TAMIS_ERR_ARGUMENT;
     key_batch batch;
-    for (batch_begin(&batch, set, from, false); batch.n != 0; batch_next(&batch)) {
+    for (batch_begin(&batch, set, from, BATCH_READ); batch.n != 0; batch_next(&batch)) {
         chunk_count(set, batch.hash, batch.n, ret_counts + batch.at);
     }
     return TAMIS_OK;

@@ -82,7 +82,8 @@ TAMIS_INLINE tamis_status states_change_all(tamis_states *states, const tamis_st
     if (!states_batch_keys(batch, &keys)) return TAMIS_ERR_ARGUMENT;
     if (op->has_values && !states_batch_has_values(states, batch)) return TAMIS_ERR_ARGUMENT;
     if (op->has_from && !states_batch_has_from(states, batch)) return TAMIS_ERR_ARGUMENT;
-    for (batch_begin(&cursor, &states->set, &keys, true); cursor.n != 0; batch_next(&cursor)) {
+    for (batch_begin(&cursor, &states->set, &keys, BATCH_UPDATE); cursor.n != 0;
+         batch_next(&cursor)) {
         for (unsigned i = 0; i < cursor.n; i++) {
             states_look_ahead(&cursor, i, op->is_new);
             size_t const       at = cursor.at + i;
@@ -184,7 +185,8 @@ tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_stat
     key_batch    cursor;
     uint32_t     values[TAMIS_CHUNK];
     tamis_status statuses[TAMIS_CHUNK];
-    for (batch_begin(&cursor, &states->set, &keys, false); cursor.n != 0; batch_next(&cursor)) {
+    for (batch_begin(&cursor, &states->set, &keys, BATCH_READ); cursor.n != 0;
+         batch_next(&cursor)) {
         states_get_chunk(&states->set, cursor.hash, cursor.n, values, statuses);
         for (unsigned i = 0; i < cursor.n; i++) {
             bool const is_known = statuses[i] == TAMIS_OK; /* else there is no value to pass on */
@@ -211,7 +213,8 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     /* A kind has found the key when it asks the callback, and then changes what it found. So the
      * callback must not move anything: until the batch is done all changes are refused. */
     if (states->set.shared == NULL) handle_begin_callbacks(&states->set);
-    for (batch_begin(&cursor, &states->set, &keys, true); cursor.n != 0; batch_next(&cursor)) {
+    for (batch_begin(&cursor, &states->set, &keys, BATCH_UPDATE); cursor.n != 0;
+         batch_next(&cursor)) {
         for (unsigned i = 0; i < cursor.n; i++) {
             states_look_ahead(&cursor, i, true);
             kind_stepper const stepper = { step, context, cursor.at + i };

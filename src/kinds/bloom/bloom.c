@@ -191,9 +191,11 @@ TAMIS_INLINE tamis_status bloom_add_blocked_as(tamis_table *table, uint64_t hash
 /* The front door has prefetched the lines of the chunk by bloom_fetch(), so that these two only
  * loop. The answers of a chunk are a mask, and no branch depends on them. */
 TAMIS_INLINE uint64_t bloom_has_chunk_blocked_as(const tamis_table *table, const uint64_t *hash,
-                                                 unsigned n, unsigned k) {
+                                                 unsigned n, const uint64_t *next, unsigned n_next,
+                                                 unsigned k) {
     uint64_t found = 0;
     for (unsigned i = 0; i < n; i++) {
+        if (i < n_next) prefetch_to_read(bloom_line(table, next[i]));
         found |= (uint64_t)block_holds(bloom_line(table, hash[i]), hash[i], k) << i;
     }
     return found;
@@ -217,7 +219,13 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
     }                                                                                              \
     static STRIPE_READER uint64_t bloom_has_chunk_##name(const tamis_table *table,                 \
                                                          const uint64_t *hash, unsigned n) {       \
-        return bloom_has_chunk_blocked_as(table, hash, n, k);                                      \
+        return bloom_has_chunk_blocked_as(table, hash, n, NULL, 0, k);                             \
+    }                                                                                              \
+    static STRIPE_READER uint64_t bloom_has_rolling_##name(                                        \
+        const tamis_table *table, const uint64_t *hash, unsigned n, const uint64_t *next,          \
+        unsigned n_next) {                                                                         \
+        if (table->body_bytes <= BLOOM_CACHED_BYTES) n_next = 0;                                   \
+        return bloom_has_chunk_blocked_as(table, hash, n, next, n_next, k);                        \
     }                                                                                              \
     static unsigned bloom_add_chunk_##name(tamis_table *table, const uint64_t *hash, unsigned n) { \
         return bloom_add_chunk_blocked_as(table, hash, n, k);                                      \
@@ -225,6 +233,7 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
     static const tamis_kind bloom_form_##name = { .has = bloom_has_##name,                         \
                                                   .add = bloom_add_##name,                         \
                                                   .has_chunk = bloom_has_chunk_##name,             \
+                                                  .has_rolling = bloom_has_rolling_##name,         \
                                                   .add_chunk = bloom_add_chunk_##name,             \
                                                   .fetch = bloom_fetch,                            \
                                                   .chunk = BLOOM_CHUNK };

@@ -253,7 +253,7 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
 
 static const tamis_kind line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
-                                      .chunk = LINE_BARE_CHUNK };
+                                      .has_rolling = line_has_rolling_bare, .chunk = LINE_CHUNK };
 
 /* Nothing is fetched, so chunks need not be small. */
 static const tamis_kind line_bare_cached = { LINE_BARE_CALLS };

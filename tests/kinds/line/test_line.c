@@ -801,8 +801,10 @@ static void ranks_become_lines_where_62_divides(void **state) {
  * the same answers, counts and bytes. Few keys make copies, many make tails that need the attic. */
 static void step_alike(const tamis_kind *form, tamis_table *bare, const tamis_kind *kind,
                        tamis_table *any, dice *chance, uint64_t keys) {
-    uint64_t   hash[TAMIS_CHUNK], saturated[2];
-    unsigned   n = 1 + (unsigned)dice_below(chance, TAMIS_CHUNK);
+    /* Larger tables have one function more. */
+    const tamis_kind *const rolling = kind->form((uint64_t[]){ 100000, 8, 0, 8, 0, 16 });
+    uint64_t                hash[TAMIS_CHUNK], saturated[2];
+    unsigned                n = 1 + (unsigned)dice_below(chance, TAMIS_CHUNK);
     bool const is_add = dice_below(chance, 2) != 0, is_chunk = dice_below(chance, 4) == 0;
     for (unsigned i = 0; i < n; i++) hash[i] = mix64(dice_below(chance, keys));
     if (is_chunk && is_add) {
@@ -817,6 +819,8 @@ static void step_alike(const tamis_kind *form, tamis_table *bare, const tamis_ki
         assert_int_equal(form->remove_id(bare, hash[0]), kind->remove_id(any, hash[0]));
     }
     assert_true(form->has_chunk(bare, hash, n) == kind->has_chunk(any, hash, n));
+    assert_true(rolling->has_rolling(bare, hash, n, hash, dice_below(chance, 2) == 0 ? n : n / 2) ==
+                kind->has_chunk(any, hash, n));
     assert_int_equal(form->has_id(bare, hash[0]), kind->has_id(any, hash[0]));
     assert_true(memcmp(bare->body, any->body, any->body_bytes) == 0);
     assert_true(bare->keys == any->keys && bare->saturated == any->saturated);
