@@ -172,7 +172,7 @@ static void wrap_moving(const kind_growing *growing, const tamis_kind *own, tami
     calls->fetch = own->fetch == NULL       ? NULL
                    : growing->fetch != NULL ? grow_fetch
                                             : grow_fetch_each;
-    calls->chunk = 2 * own->chunk <= TAMIS_CHUNK ? 2 * own->chunk : TAMIS_CHUNK;
+    calls->chunk = own->chunk;
     calls->fetch_more = NULL;
 }
 
