@@ -53,10 +53,12 @@ static int track(int argc, char **argv, const char *name) {
     if (asked.interface != NULL) lanes_capture(s, &u);
     for (size_t i = 0; i < asked.n_captures; i++) session_read(s, asked.captures[i]);
     session_finish(s);
+    /* Before the report: its reader may have gone, which ends the program. */
+    bool const is_saved =
+        asked.state == NULL || s->n_captures == 0 ||
+        state_save(asked.state, &s->m, &s->spec, &s->tracker.room, session_time(s));
     print_results(&u, s);
-    if (asked.state != NULL && s->n_captures != 0 &&
-        !state_save(asked.state, &s->m, &s->spec, &s->tracker.room, session_time(s)))
-        s->is_broken = true;
+    s->is_broken |= !is_saved; /* the report is complete all the same */
     int const code = exit_code(s);
     session_end(s);
     free(s);

@@ -40,6 +40,13 @@ first, second = ([json.loads(line) for line in open(name) if line[0] == "{"][-1]
 print(second["no_room"], second["evicted"] > 19000, second["states"]["established"] + second["states"]["closed"] >= 59,
       first["events"]["established"] + second["events"]["established"] >= 59)'
 rm flood.pcap first.flood second.flood flood.state
+# The reader of the report has gone: the flows are saved all the same.
+python3 -c '
+import os, subprocess
+read, write = os.pipe()
+os.close(read)
+subprocess.run(["tamis-flows", "tcp", "--seed", "1", "--state", "gone.state", "first.pcap"], stdout=write)'
+[ -s gone.state ] && rm gone.state && echo saved
 code_of tamis-flows tcp -q --state flows.state --flows 20k second.pcap
 code_of tamis-flows dns -q --state flows.state second.pcap
 summary --state flows.state first.pcap >/dev/null
