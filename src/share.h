@@ -138,8 +138,9 @@ extern const kind_states tamis_shared_states;
 /* Let all threads see the sweep of the table, or of both. */
 void tamis_share_show_sweep(tamis_set *set);
 
-/* Let time pass: sweep up to this many units. Returns how many are left to do. */
-uint64_t tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t most, uint64_t *aged);
+/* tamis_states_tick(). */
+tamis_status tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t *aged,
+                              uint64_t *ret_backlog);
 
 /* share_calls.c: like tamis_add_new_id(), for a hash: look up and add in one step. */
 tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new);

@@ -186,18 +186,28 @@ static void sweep_next(tamis_set *set, uint64_t *aged) {
     stripe_unlock(&share_of(set)->stripes[place.stripe].word);
 }
 
-uint64_t tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t most, uint64_t *aged) {
-    sweep *const hand = &set->table.sweep;
-    (void)pthread_mutex_lock(&set->shared->whole);
+/* The end of a step replaces the handle's table, so even what stays the same is read in here. */
+static uint64_t tick_alone(tamis_set *set, uint64_t ticks, uint64_t *aged) {
+    sweep *const   hand = &set->table.sweep;
     unsigned const mine = tamis_share_enter(set);
     sweep_advance(hand, ticks);
     tamis_grow_follow_sweep(set);
     tamis_share_show_sweep(set);
-    for (; most != 0 && hand->done != hand->due; most--) sweep_next(set, aged);
-    uint64_t const backlog = hand->due - hand->done;
+    for (uint64_t most = sweep_units_of_a_call(hand); most != 0 && hand->done != hand->due; most--)
+        sweep_next(set, aged);
     tamis_share_leave(set, mine);
+    return hand->due - hand->done;
+}
+
+tamis_status tamis_share_tick(tamis_set *set, uint64_t ticks, uint64_t *aged,
+                              uint64_t *ret_backlog) {
+    (void)pthread_mutex_lock(&set->shared->whole);
+    bool const     has_timeout = set->table.sweep.timeout != 0;
+    uint64_t const backlog = has_timeout ? tick_alone(set, ticks, aged) : 0;
     (void)pthread_mutex_unlock(&set->shared->whole);
-    return backlog;
+    if (!has_timeout) return TAMIS_ERR_CANNOT;
+    if (ret_backlog != NULL) *ret_backlog = backlog;
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ all keys */

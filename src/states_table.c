@@ -6,16 +6,6 @@
 
 /* ------------------------------------------------------------------ time */
 
-#define TICK_UNITS 1024 /* a call may do this much in any case, in units of the sweep */
-
-/* A call does at most twice the work that falls due in a tick. So a caller who calls once in a tick
- * keeps up, and reduces the backlog. */
-static uint64_t units_of_a_call(const tamis_set *set) {
-    const sweep *const hand = &set->table.sweep;
-    uint64_t const     one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
-    return max_u64(2 * one_tick, TICK_UNITS);
-}
-
 /* A table that is large gets its bits of vacancy (core/vacancy.h) when time first passes. They make
  * the sweep faster, and nothing else: without memory for them it goes on. */
 static void get_vacancy(tamis_set *set) {
@@ -57,19 +47,13 @@ tamis_status tamis_states_tick(tamis_states *states, uint64_t ticks, uint64_t *a
                                uint64_t *ret_backlog) {
     tamis_status const checked = states_check(states);
     if (checked != TAMIS_OK) return checked;
-    tamis_table *const table = &states->set.table;
-    sweep *const       hand = &table->sweep;
+    if (states->set.shared != NULL) return tamis_share_tick(&states->set, ticks, aged, ret_backlog);
+    sweep *const hand = &states->set.table.sweep;
     if (hand->timeout == 0) return TAMIS_ERR_CANNOT;
-    uint64_t const left = units_of_a_call(&states->set);
-    if (states->set.shared != NULL) {
-        uint64_t const backlog = tamis_share_tick(&states->set, ticks, left, aged);
-        if (ret_backlog != NULL) *ret_backlog = backlog;
-        return TAMIS_OK;
-    }
     sweep_advance(hand, ticks);
     tamis_grow_follow_sweep(&states->set);
     get_vacancy(&states->set);
-    sweep_units(&states->set, left, aged);
+    sweep_units(&states->set, sweep_units_of_a_call(hand), aged);
     tamis_grow_follow_sweep(&states->set);
     if (ret_backlog != NULL) *ret_backlog = hand->due - hand->done;
     return TAMIS_OK;

@@ -32,6 +32,7 @@
 #define SWEEP_MAX_BITS 5
 #define SWEEP_LIVES 16 /* values that can have a life of their own, 4 bits for each */
 #define SWEEP_MAX_TIMEOUT (UINT64_C(1) << 32)
+#define SWEEP_CALL_UNITS 1024
 
 typedef struct sweep {
     uint64_t units;
@@ -46,6 +47,14 @@ typedef struct sweep {
 /* Passes in a timeout. */
 TAMIS_INLINE uint64_t sweep_most(const sweep *hand) {
     return (UINT64_C(1) << (hand->timer_bits - 1)) - 1;
+}
+
+/* A call of tick visits at most twice the units that fall due in a tick, and never fewer than
+ * SWEEP_CALL_UNITS if so many are due. So a caller who calls once in a tick keeps up, and reduces
+ * the backlog. */
+TAMIS_INLINE uint64_t sweep_units_of_a_call(const sweep *hand) {
+    uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;
+    return max_u64(2 * one_tick, SWEEP_CALL_UNITS);
 }
 
 /* Passes that a value lasts. */
@@ -92,12 +101,13 @@ TAMIS_INLINE uint64_t sweep_taken_over(const sweep *here, uint64_t here_unit, co
  * touch, so it is enough that no unit is passed sooner than before. That holds: a new unit counts
  * as due only when all the old ones that it is made of are. */
 static __attribute__((unused)) sweep sweep_shrunk(const sweep *hand, unsigned halvings) {
-    sweep          less = *hand;
-    uint64_t const part = hand->due & ((UINT64_C(1) << halvings) - 1);
-    less.units >>= halvings;
-    less.done >>= halvings;
-    less.due >>= halvings;
-    less.rest = (part * hand->timeout + hand->rest) >> halvings;
+    sweep less = *hand;
+    for (; halvings > 0; halvings--) { /* one by one: due x timeout may not fit into 64 bits */
+        less.rest = (less.due % 2 * less.timeout + less.rest) / 2;
+        less.units /= 2;
+        less.done /= 2;
+        less.due /= 2;
+    }
     less.late = 0;
     return less;
 }

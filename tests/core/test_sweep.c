@@ -131,6 +131,24 @@ static void without_a_timeout_nothing_has_a_timer(void **state) {
     assert_true(sweep_is_whole(&none));
 }
 
+/* 2^33 units become one. The part of a unit that is due, times the timeout, has 65 bits. */
+static void many_halvings_at_once_are_exact(void **state) {
+    (void)state;
+    uint64_t const units = UINT64_C(1) << 33, timeout = SWEEP_MAX_TIMEOUT;
+    sweep const    large = { .units = units,
+                             .timeout = timeout,
+                             .timer_bits = 3,
+                             .done = units - 1,
+                             .due = units - 1,
+                             .rest = timeout - 1 };
+    sweep const    small = sweep_shrunk(&large, 33);
+    assert_int_equal(small.units, 1);
+    assert_int_equal(small.done, 0);
+    assert_int_equal(small.due, 0);
+    assert_int_equal(small.rest, timeout - 1); /* 1 / (timeout x units) before the end of a round */
+    assert_true(sweep_is_whole(&small));
+}
+
 static void impossible_numbers_are_refused(void **state) {
     (void)state;
     sweep const good = { 10, 100, 3, 0x321, 4, 17, 99, 9 };
@@ -156,6 +174,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(time_adds_up_exactly),
     cmocka_unit_test(a_late_hand_waits),
     cmocka_unit_test(without_a_timeout_nothing_has_a_timer),
+    cmocka_unit_test(many_halvings_at_once_are_exact),
     cmocka_unit_test(impossible_numbers_are_refused),
 };
 
