@@ -244,7 +244,8 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
 /* The id of a DNS message; 0 if it was not captured. */
 static uint16_t get_dns_id(const packet *p) {
     int const high = packet_byte(p, 0), low = packet_byte(p, 1);
-    return high >= 0 && low >= 0 ? (uint16_t)(high << 8 | low) : 0;
+    if (high < 0 || low < 0) return 0;
+    return (uint16_t)(high << 8 | low);
 }
 
 /* What few machines ask for: copies are not counted, the key has a DNS id, and there are tests that
