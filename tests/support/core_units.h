@@ -16,10 +16,10 @@ typedef struct unit_list {
 #define CORE_UNITS(each)                                                                           \
     each(checked) each(le) each(bits) each(hash) each(packed) each(shift) each(lanes) each(probes) \
         each(memory) each(field) each(parts) each(pool) each(chains) each(runs) each(attic)        \
-            each(shelf) each(lines) each(codes) each(permute) each(cells) each(max_codes)          \
-                each(row) each(prefixes) each(sums) each(numbered) each(levels) each(increments)   \
-                    each(sweep) each(sectors) each(counters) each(shared) each(dleft) each(side)   \
-                        each(tagged)
+            each(shelf) each(rests) each(lines) each(codes) each(permute) each(cells)              \
+                each(max_codes) each(row) each(prefixes) each(sums) each(numbered) each(levels)    \
+                    each(increments) each(sweep) each(sectors) each(counters) each(shared)         \
+                        each(dleft) each(side) each(tagged)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);
 CORE_UNITS(CORE_DECLARE)

@@ -41,8 +41,9 @@ typedef struct lines_shape {
     uint64_t shelves, words, count; /* where they begin, in bytes; the lines are first */
     uint64_t slot_rests, shelf_rests, word_rests; /* the same in bits */
     uint64_t slot_pad, shelf_stride;              /* see line_layout */
-    uint64_t homes, room, word_bits;              /* of the attic */
-    uint64_t end;                                 /* of all parts, in bits */
+    uint64_t row_bits, row_words, group_bytes; /* rests of a line: all, window (rests.h); group */
+    uint64_t homes, room, word_bits;           /* of the attic */
+    uint64_t end;                              /* of all parts, in bits */
     uint64_t away; /* of a window (sharing.h): bytes from its body to that of the attic */
 } lines_shape;
 
@@ -125,6 +126,19 @@ TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned 
 
 TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slot) {
     return rest_get(lines.body, lines_rest_at(lines, bucket, slot), lines_rest_bits(lines));
+}
+
+/* The rests of a line as a row. The last group of a table may have fewer lines than the others. */
+TAMIS_INLINE rests_row lines_row(lines_view lines, uint64_t bucket) {
+    const lines_shape *const shape = lines.shape;
+    uint64_t const begin = shape->slot_rests / 8 + bucket / SHELF_BUCKETS * shape->group_bytes;
+    uint64_t const end = min_u64(begin + shape->group_bytes, shape->shelf_rests / 8);
+    uint64_t const bytes = min_u64(8 * shape->row_words, end - begin);
+    uint64_t const bit = bucket % SHELF_BUCKETS * shape->row_bits;
+    uint64_t const at = min_u64(begin + bit / 8, end - bytes);
+    unsigned const first = (unsigned)(bit - 8 * (at - begin));
+    return (rests_row){ lines.body + at, (unsigned)bytes / 8, lines_rest_bits(lines), first,
+                        first + (unsigned)shape->row_bits };
 }
 
 /* Prefetch the rest of one slot. */
@@ -234,13 +248,18 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
 
 /* ------------------------------------------------------------------ adding and removing slots */
 
+/* The slot after all entries of a run whose byte is not larger. */
+TAMIS_INLINE unsigned lines_slot_after(const uint8_t *line, const lines_place *place, run mine) {
+    uint64_t const up_to = runs_up_to(line, place->byte) & run_mask_here(mine);
+    return bits_lowest(mine.start) + bits_popcount(up_to);
+}
+
 /* The slot of a new entry: in its run, after all entries that are not larger. */
 TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
-    uint64_t const here = run_mask_here(mine), up_to = runs_up_to(line, place->byte) & here;
-    unsigned       slot = bits_lowest(mine.start) + bits_popcount(up_to);
+    unsigned slot = lines_slot_after(line, place, mine);
     if (lines_rest_bits(lines) == 0) return slot;
-    uint64_t same = runs_match(line, place->byte) & here;
+    uint64_t same = runs_match(line, place->byte) & run_mask_here(mine);
     for (; same != 0; same &= same - 1) {
         slot -= lines_rest(lines, place->bucket, bits_lowest(same)) > rest;
     }
@@ -257,9 +276,8 @@ TAMIS_INLINE void lines_insert_at(lines_view lines, const lines_place *place, ru
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
     if (bits == 0) return;
-    uint64_t const at = lines_rest_at(lines, place->bucket, slot);
-    shift_open(lines.body, at, lines_rest_at(lines, place->bucket, used), bits);
-    field_set(lines.body, at, bits, rest);
+    rests_row const row = lines_row(lines, place->bucket);
+    rests_insert(&row, slot, 1, used, rest);
 }
 
 TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run mine, runs index,
@@ -279,10 +297,9 @@ TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain
     index.starts = runs_shrunk(index.starts, mine.start);
     index.occ &= ~((uint64_t)is_last << chain);
     runs_store(line, index);
-    if (bits != 0) {
-        shift_close(lines.body, lines_rest_at(lines, bucket, slot),
-                    lines_rest_at(lines, bucket, used), bits);
-    }
+    if (bits == 0) return index;
+    rests_row const row = lines_row(lines, bucket);
+    rests_remove(&row, slot, 1, used);
     return index;
 }
 

@@ -8,8 +8,8 @@
 #ifndef TAMIS_KINDS_LINE_OPERATIONS_H
 #define TAMIS_KINDS_LINE_OPERATIONS_H
 
-#include "bare.h"
 #include "line.h"
+#include "near.h"
 
 /* ------------------------------------------------------------------ a key at its place */
 
@@ -37,7 +37,7 @@ static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
  * So the caller needs no stack frame: its last step is a jump to this code. Functions for ids count
  * their refusals (kind.h): is_id. */
 
-static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash,
+static __attribute__((noinline)) tamis_status line_add_any(tamis_table *table, uint64_t hash,
                                                            bool is_id) {
     lines_place const  place = lines_find(line_view(table), hash);
     tamis_status const status = line_add_at(table, &place);
@@ -45,41 +45,51 @@ static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, u
     return status;
 }
 
-/* The same for bare tables, if the shelf has room (bare.h). */
+/* The same for bare tables, if the shelf has room (near.h). */
 static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table, uint64_t hash,
                                                              bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
     lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
-    bare_tail const   tail = bare_find_tail(lines, place.bucket);
-    uint32_t const    there = bare_match(&tail, lines_key(&place), LINES_KEY_MASK);
+    near_tail const   tail = near_find_tail(lines, place.bucket);
+    uint32_t const    there = near_match(&tail, lines_key(&place), LINES_KEY_MASK);
     unsigned const    copies = here.copies + bits_popcount(there); /* one of them is 0 */
-    if (!bare_has_room(&tail, 1)) return line_far_add(table, hash, is_id);
+    if (!near_has_room(&tail, 1)) return line_add_any(table, hash, is_id);
     if (copies >= most) return TAMIS_OK;
-    if (!bare_far_insert(lines, &place, here.index, &tail)) return line_far_add(table, hash, is_id);
+    if (!near_far_insert(lines, &place, here.index, &tail)) return line_add_any(table, hash, is_id);
     table->keys++;
     table->saturated += copies + 1 == most && most > 1;
     return TAMIS_OK;
 }
 
 /* Most of these adds are to a full line, for a chain before its last one, and of a fingerprint that
- * is not there yet: as in line_add_to_bare(), the byte before its slot is another then. */
-static __attribute__((noinline)) tamis_status line_far_add_bare(tamis_table *table, uint64_t hash,
-                                                                bool is_id) {
-    lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
+ * is not there yet: as in line_add_as(), the byte before its slot is another then. */
+TAMIS_INLINE bool line_push_new(tamis_table *table, uint64_t hash, bool is_bare) {
+    lines_view const  lines = { table->body, &line_shape_of(table)->lines, is_bare };
     lines_place const place = lines_find(lines, hash);
     uint8_t *const    line = lines_at(lines, place.bucket);
     runs const        index = runs_load(line);
     run const         mine = runs_find(index, place.chain);
-    if (!runs_are_full(index) || !run_is_here(mine)) return line_join_bare(table, hash, is_id);
-    bare_last const last = bare_find_last(index);
-    unsigned const  slot = lines_slot_for(lines, line, &place, mine, 0);
+    if (!runs_are_full(index) || !run_is_here(mine)) return false;
+    near_last const last = near_find_last(index);
+    unsigned const  slot = lines_slot_after(line, &place, mine);
     if (place.chain >= last.chain || line[RUNS_AT + slot - 1] == place.byte ||
-        !bare_push(lines, &place, mine, index, &last, slot))
-        return line_join_bare(table, hash, is_id);
+        !near_push(lines, &place, mine, index, &last, slot))
+        return false;
+    if (lines_counter_bits(lines) != 0) table->entries++;
     table->keys++;
-    return TAMIS_OK;
+    return true;
+}
+
+static __attribute__((noinline)) tamis_status line_far_add_bare(tamis_table *table, uint64_t hash,
+                                                                bool is_id) {
+    return line_push_new(table, hash, true) ? TAMIS_OK : line_join_bare(table, hash, is_id);
+}
+
+static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, uint64_t hash,
+                                                           bool is_id) {
+    return line_push_new(table, hash, false) ? TAMIS_OK : line_add_any(table, hash, is_id);
 }
 
 static tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
@@ -111,35 +121,37 @@ static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *
     lines_place const place = lines_find(lines, hash);
     uint8_t *const    line = lines_at(lines, place.bucket);
     runs              index = runs_load(line);
-    bare_tail         tail = bare_find_tail(lines, place.bucket);
-    if (!bare_has_room(&tail, 0)) return line_far_remove(table, hash, is_id);
-    uint32_t const same = bare_match(&tail, lines_key(&place), LINES_KEY_MASK);
-    uint32_t const chain = bare_match(&tail, lines_key(&place), LINES_CHAIN_MASK);
+    near_tail         tail = near_find_tail(lines, place.bucket);
+    if (!near_has_room(&tail, 0)) return line_far_remove(table, hash, is_id);
+    uint32_t const same = near_match(&tail, lines_key(&place), LINES_KEY_MASK);
+    uint32_t const chain = near_match(&tail, lines_key(&place), LINES_CHAIN_MASK);
     if (same == 0) {
         table->refused_removes += is_id;
         return TAMIS_ERR_ABSENT;
     }
     if (bits_popcount(same) >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
-    bare_take_keys(&tail, bits_lowest(same), 1);
+    near_take_keys(&tail, bits_lowest(same), 1);
     index.occ &= ~((uint64_t)((chain & (chain - 1)) == 0) << place.chain); /* its last one */
     runs_store(line, index);
     table->keys--;
-    (void)bare_pull_back(lines, place.bucket); /* the shelf is not full */
+    (void)near_pull_back(lines, place.bucket); /* the shelf is not full */
     return TAMIS_OK;
 }
 
 /* A slot of a cut line became free: entries of the tail may come back. */
-static __attribute__((noinline)) tamis_status line_refill(tamis_table *table, uint64_t hash) {
-    lines_view const lines = line_view(table);
-    lines_pull_back(lines.body, lines.shape, fastrange(hash, lines.shape->buckets));
+TAMIS_INLINE tamis_status line_refill_as(tamis_table *table, uint64_t hash, bool is_bare) {
+    lines_view const lines = { table->body, &line_shape_of(table)->lines, is_bare };
+    uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
+    if (!near_pull_back(lines, bucket)) lines_pull_back(lines.body, lines.shape, bucket);
     return TAMIS_OK;
 }
 
+static __attribute__((noinline)) tamis_status line_refill(tamis_table *table, uint64_t hash) {
+    return line_refill_as(table, hash, false);
+}
+
 static __attribute__((noinline)) tamis_status line_refill_bare(tamis_table *table, uint64_t hash) {
-    lines_view const lines = { table->body, &line_shape_of(table)->lines, true };
-    uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
-    if (!bare_pull_back(lines, bucket)) lines_pull_back(lines.body, lines.shape, bucket);
-    return TAMIS_OK;
+    return line_refill_as(table, hash, true);
 }
 
 /* Add one entry for each copy of a fingerprint that has no counter; there are 8 at most. If they do
@@ -187,45 +199,28 @@ TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
 /* is_bare and is_id are constants of the function that inlines these: are its tables bare, and is
  * it for ids, so that it counts its refusals? */
 
-/* Copies of a fingerprint in a bare table are next to each other. So if the byte before the place
- * of the new one is different, there are no copies, and no further check is needed. */
-TAMIS_INLINE tamis_status line_add_to_bare(tamis_table *table, uint64_t hash, bool is_id) {
-    lines_view const  lines = line_view_as(table, true);
+/* Entries of a run are in the order of their bytes. So if the byte before the slot of the new entry
+ * is another, its fingerprint is not there yet, and no further check is needed. In a bare table the
+ * copies are then counted at once: entries with the same byte are copies. */
+TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare, bool is_id) {
+    lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
     uint8_t *const    line = lines_at(lines, place.bucket);
     runs const        index = runs_load(line);
     run const         mine = runs_find(index, place.chain);
     if (__builtin_expect(!run_is_here(mine) || runs_are_full(index), 0))
-        return line_far_add_bare(table, hash, is_id);
-    unsigned const slot = lines_slot_for(lines, line, &place, mine, 0);
+        return is_bare ? line_far_add_bare(table, hash, is_id) : line_far_add(table, hash, is_id);
+    unsigned const slot = lines_slot_after(line, &place, mine);
     if (__builtin_expect(line[RUNS_AT + slot - 1] == place.byte, 0)) { /* or an index byte is */
+        if (!is_bare) return line_add_any(table, hash, is_id);
         uint64_t const most = line_shape_of(table)->most;
         unsigned const copies = bits_popcount(runs_match(line, place.byte) & run_mask_here(mine));
         if (copies >= most) return TAMIS_OK; /* stored once, or saturated */
         table->saturated += copies + 1 == most && most > 1;
     }
-    lines_insert_at(lines, &place, mine, index, slot, 0);
+    lines_insert_at(lines, &place, mine, index, slot, rest_new(lines.shape, place.remainder, 0));
+    if (lines_counter_bits(lines) != 0) table->entries++;
     table->keys++;
-    return TAMIS_OK;
-}
-
-TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare, bool is_id) {
-    if (is_bare) return line_add_to_bare(table, hash, is_id);
-    uint64_t const    most = line_shape_of(table)->most;
-    lines_view const  lines = line_view(table);
-    lines_place const place = lines_find(lines, hash);
-    lines_here const  here = lines_look_here(lines, &place);
-    if (__builtin_expect(!run_is_here(here.mine) || runs_are_full(here.index), 0))
-        return line_far_add(table, hash, is_id);
-    if (here.copies >= most) return TAMIS_OK; /* stored once, or saturated */
-    if (lines_counter_bits(lines) != 0 && here.copies != 0)
-        lines_count_here(lines, &place, here.slots, here.copies + 1);
-    else
-        lines_insert(lines, &place, here.mine, here.index,
-                     rest_new(lines.shape, place.remainder, 0));
-    if (lines_counter_bits(lines) != 0) table->entries += here.copies == 0;
-    table->keys++;
-    if (__builtin_expect(here.copies + 1 == most, 0)) table->saturated += most > 1;
     return TAMIS_OK;
 }
 

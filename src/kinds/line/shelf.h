@@ -21,7 +21,7 @@
 #define TAMIS_KINDS_LINE_SHELF_H
 
 #include "attic.h"
-#include "core/shift.h"
+#include "rests.h"
 #include "slots.h"
 
 #define SHELF_BUCKETS ATTIC_GROUP
@@ -49,6 +49,13 @@ TAMIS_INLINE uint8_t *shelf_line(const shelf_view *shelves, uint64_t bucket) {
 TAMIS_INLINE uint64_t shelf_rest_at(const shelf_view *shelves, uint64_t bucket, unsigned i) {
     return shelves->rests + bucket / SHELF_BUCKETS * shelves->stride +
            (uint64_t)i * shelves->attic.rest_bits;
+}
+
+/* All rests of a shelf, which begin at a word. */
+TAMIS_INLINE rests_row shelf_row(const shelf_view *shelves, uint64_t bucket) {
+    unsigned const bits = shelves->attic.rest_bits;
+    return (rests_row){ shelves->body + shelf_rest_at(shelves, bucket, 0) / 8,
+                        (unsigned)(shelves->stride / 64), bits, 0, SHELF_KEYS * bits };
 }
 
 /* ------------------------------------------------------------------ the ones of a shelf */
@@ -234,9 +241,8 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
     le16_store(line + SHELF_AT + 2 * at, (uint16_t)key);
     le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1); /* a one before its zero */
     if (bits == 0) return;
-    shift_open(shelves->body, shelf_rest_at(shelves, bucket, at),
-               shelf_rest_at(shelves, bucket, used), bits);
-    field_set(shelves->body, shelf_rest_at(shelves, bucket, at), bits, rest);
+    rests_row const row = shelf_row(shelves, bucket);
+    rests_insert(&row, at, 1, used, rest);
 }
 
 /* Remove entry `at`, which belongs to the bucket, from its shelf; the later ones move down by one.
@@ -249,8 +255,8 @@ static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint
     slots_close(line, SHELF_AT, 2, at);
     le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1); /* its last one is gone */
     if (bits == 0) return;
-    shift_close(shelves->body, shelf_rest_at(shelves, bucket, at),
-                shelf_rest_at(shelves, bucket, used), bits);
+    rests_row const row = shelf_row(shelves, bucket);
+    rests_remove(&row, at, 1, used);
 }
 
 /* The last entry of a shelf goes to the attic: the shelf is full, or will be. */

@@ -208,26 +208,17 @@ TAMIS_INLINE void line_count_held(const line_held *held, uint64_t more) {
         share_add_alone(&held->stripe->entries[held->which], more);
 }
 
-/* Where a new entry goes: false, if it is not alone in a free slot of its line. As
- * line_add_to_bare() and line_add_as(). */
+/* Where a new entry goes: false, if its line has no free slot, or a byte of its run is the same. As
+ * line_add_as(). */
 TAMIS_INLINE bool line_near_slot(const line_held *held, runs *ret_index, run *ret_mine,
                                  unsigned *ret_slot) {
-    lines_view const         lines = held->lines;
     const lines_place *const place = &held->place;
-    uint8_t *const           line = lines_at(lines, place->bucket);
-    uint64_t const           rest = rest_new(lines.shape, place->remainder, 0);
-    runs const               index = runs_load(line);
-    run const                mine = runs_find(index, place->chain);
-    if (!run_is_here(mine) || runs_are_full(index)) return false;
-    *ret_index = index;
-    *ret_mine = mine;
-    if (lines.is_bare) {
-        *ret_slot = lines_slot_for(lines, line, place, mine, 0);
-        return line[RUNS_AT + *ret_slot - 1] != place->byte; /* or perhaps another copy */
-    }
-    *ret_slot = lines_slot_for(lines, line, place, mine, rest);
-    uint64_t const same = runs_match(line, place->byte) & run_mask(mine);
-    return lines_with_rest(lines, place, same) == 0;
+    const uint8_t *const     line = lines_at(held->lines, place->bucket);
+    *ret_index = runs_load(line);
+    *ret_mine = runs_find(*ret_index, place->chain);
+    if (!run_is_here(*ret_mine) || runs_are_full(*ret_index)) return false;
+    *ret_slot = lines_slot_after(line, place, *ret_mine);
+    return line[RUNS_AT + *ret_slot - 1] != place->byte;
 }
 
 /* Most keys change their line and nothing else. False: not this one; it has not changed. */

@@ -154,7 +154,8 @@ typedef struct width {
 } width;
 
 /* Rests of 0, 4, 8, 16 bits, 24 + 8, and all there may be. */
-static const width widths[] = { { 8, 0, 0 },  { 12, 0, 0 }, { 16, 0, 0 },
+static const width widths[] = { { 8, 0, 0 },  { 9, 0, 0 },  { 10, 0, 0 },
+                                { 11, 0, 0 }, { 12, 0, 0 }, { 16, 0, 0 },
                                 { 24, 0, 0 }, { 32, 8, 0 }, { 32, 0, 32 } };
 
 static uint64_t whole_words(uint64_t bits) {
@@ -170,6 +171,9 @@ static void lay_out(model *m) {
     s->slot_rests = whole_words(8 * (s->count + 8));
     s->slot_pad = whole_words(16 * RUNS_SLOTS * s->rest_bits) - 16 * RUNS_SLOTS * s->rest_bits;
     s->shelf_stride = whole_words(SHELF_KEYS * s->rest_bits);
+    s->row_bits = RUNS_SLOTS * s->rest_bits;
+    s->row_words = rests_window_words(RUNS_SLOTS, (unsigned)s->rest_bits);
+    s->group_bytes = (16 * s->row_bits + s->slot_pad) / 8;
     uint64_t const pads = s->buckets / 16 * s->slot_pad;
     s->shelf_rests = whole_words(s->slot_rests + s->buckets * RUNS_SLOTS * s->rest_bits + pads);
     s->word_rests = s->shelf_rests + groups * s->shelf_stride;

@@ -2,7 +2,7 @@
 #include "broken.h"
 
 #include "kinds/line/lines_list.h"
-#include "kinds/line/size.h"
+#include "kinds/line/shape.h"
 
 /* Two shelves, lines that are cut and words in the attic. */
 #define MULTISET "buckets=18,remainder_bits=12,counter_bits=0,copies=8,attic=90"
@@ -19,22 +19,7 @@ static void view_of(const tamis_set *set, line_view *ret_view) {
     const uint64_t *const g = set->table.geometry;
     line_layout           at;
     assert_true(tamis_line_layout(g, &at));
-    ret_view->shape = (lines_shape){ .buckets = g[LINE_BUCKETS],
-                                     .remainder_bits = g[LINE_REMAINDER_BITS],
-                                     .counter_bits = g[LINE_COUNTER_BITS],
-                                     .rest_bits = line_rest_bits(g),
-                                     .shelves = at.shelves,
-                                     .words = at.words,
-                                     .count = at.count,
-                                     .slot_rests = at.slot_rests,
-                                     .shelf_rests = at.shelf_rests,
-                                     .word_rests = at.word_rests,
-                                     .slot_pad = at.slot_pad,
-                                     .shelf_stride = at.shelf_stride,
-                                     .homes = line_attic_homes(g[LINE_ATTIC]),
-                                     .room = g[LINE_ATTIC],
-                                     .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),
-                                     .end = at.end };
+    ret_view->shape = line_make_shape(g, &at);
     ret_view->lines = (lines_view){ set->table.body, &ret_view->shape, false };
     ret_view->all = lines_shelves(ret_view->lines);
 }

@@ -1,11 +1,9 @@
-/* bare.h - full and cut lines of bare tables (tables without rests), as long as their shelf has
- * room.
+/* near.h - full and cut lines whose tails are completely on their shelf.
  *
- * lines.h has the general form of these functions, for entries with rests and for tails that
- * continue in the attic. It took two fifths of the time when keys are added to and removed from a
- * full table. Nearly always, less is enough. In a bare table an entry of a tail is only its 16-bit
- * key. As long as the shelf is not full, the attic has no entries of its lines. And runs move only
- * between the end of a line and the front of its tail, since both are in the order of chains:
+ * lines.h has the general form of these functions, for tails that continue in the attic. It took
+ * two fifths of the time when keys are added to and removed from a full table. Nearly always, less
+ * is enough. As long as the shelf is not full, the attic has no entries of its lines. And runs move
+ * only between the end of a line and the front of its tail, since both are in the order of chains:
  *
  *         line                           tail, on the shelf
  *     +---+---+---+---+---+          +---+---+---
@@ -13,76 +11,97 @@
  *     +---+---+---+---+---+          +---+---+---
  *                  the last run      the first run
  *
- * So an update changes two cache lines, at places that need no search. If this simple case does not
- * apply, the functions here return false and have changed nothing; the caller then uses the general
- * form.
+ * So an update changes two cache lines, at places that need no search. The rests of a run are next
+ * to each other, too, in the line and on the shelf: they move as one number. If this simple case
+ * does not apply, the functions here return false, and the caller uses the general form.
+ *
+ * Bare tables (lines.h) have no rests; in functions for them the compiler leaves out what is for
+ * rests.
  */
-#ifndef TAMIS_KINDS_LINE_BARE_H
-#define TAMIS_KINDS_LINE_BARE_H
+#ifndef TAMIS_KINDS_LINE_NEAR_H
+#define TAMIS_KINDS_LINE_NEAR_H
 
 #include "lines.h"
 
 /* The tail of a bucket that is completely on its shelf. */
-typedef struct bare_tail {
+typedef struct near_tail {
     uint8_t   *shelf;
     uint64_t   ones; /* as in shelf.h */
     shelf_part part; /* those of the bucket */
-} bare_tail;
+} near_tail;
 
-TAMIS_INLINE bare_tail bare_find_tail(lines_view lines, uint64_t bucket) {
+TAMIS_INLINE near_tail near_find_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const shelf =
         lines.body + lines.shape->shelves + bucket / SHELF_BUCKETS * TAMIS_LINE_BYTES;
     uint64_t const ones = shelf_ones(shelf);
-    return (bare_tail){ shelf, ones, shelf_find(ones, bucket) };
+    return (near_tail){ shelf, ones, shelf_find(ones, bucket) };
 }
 
 /* Is there room for n more entries, and is the attic not needed before or after? */
-TAMIS_INLINE bool bare_has_room(const bare_tail *tail, unsigned n) {
+TAMIS_INLINE bool near_has_room(const near_tail *tail, unsigned n) {
     return shelf_used(tail->ones) + n <= SHELF_KEYS && shelf_used(tail->ones) < SHELF_KEYS;
 }
 
 /* Write the ones with n more for the bucket, before its zero. */
-TAMIS_INLINE void bare_more_ones(const bare_tail *tail, unsigned n) {
+TAMIS_INLINE void near_more_ones(const near_tail *tail, unsigned n) {
     uint64_t const below = bits_below(tail->ones, tail->part.end), above = tail->ones ^ below;
     le64_store(tail->shelf, below | bits_low(n) << tail->part.end | above << n);
 }
 
-TAMIS_INLINE void bare_put_key(const bare_tail *tail, unsigned at, unsigned key) {
+TAMIS_INLINE void near_put_key(const near_tail *tail, unsigned at, unsigned key) {
     slots_open(tail->shelf, SHELF_AT, 2, at);
     le16_store(tail->shelf + SHELF_AT + 2 * at, (uint16_t)key);
 }
 
-TAMIS_INLINE uint32_t bare_match(const bare_tail *tail, unsigned key, unsigned mask) {
+TAMIS_INLINE uint32_t near_match(const near_tail *tail, unsigned key, unsigned mask) {
     return shelf_match(tail->shelf, tail->part, key, mask);
 }
 
 /* ------------------------------------------------------------------ adds */
 
 /* The last run of a line. */
-typedef struct bare_last {
+typedef struct near_last {
     unsigned chain, first, n; /* its chain; its first slot; its slots */
     uint64_t starts;          /* those of the line without it: its start is the end then */
-} bare_last;
+} near_last;
 
 /* The line must have a run. */
-TAMIS_INLINE bare_last bare_find_last(runs index) {
+TAMIS_INLINE near_last near_find_last(runs index) {
     unsigned const used = runs_used(index);
     uint64_t const starts = index.starts ^ UINT64_C(1) << used;
     unsigned const first = 63 - (unsigned)__builtin_clzll(starts);
     unsigned const chain = bits_select(index.occ, runs_here(index) - 1) % 64;
-    return (bare_last){ chain, first, used - first, starts };
+    return (near_last){ chain, first, used - first, starts };
+}
+
+/* Can the rests of n entries be moved as one number? */
+TAMIS_INLINE bool near_rests_fit(lines_view lines, unsigned n) {
+    return n * lines_rest_bits(lines) <= FIELD_MAX_BITS;
+}
+
+/* The rests of near_push(). */
+TAMIS_INLINE void near_push_rests(lines_view lines, const lines_place *place, const near_tail *tail,
+                                  const near_last *last, unsigned slot) {
+    if (lines_rest_bits(lines) == 0) return;
+    shelf_view const shelves = lines_shelves(lines);
+    rests_row const  here = lines_row(lines, place->bucket);
+    rests_row const  there = shelf_row(&shelves, place->bucket);
+    uint64_t const   moved = rests_get(&here, last->first, last->n);
+    rests_insert(&there, tail->part.first, last->n, shelf_used(tail->ones), moved);
+    rests_set(&here, last->first, last->n, 0);
+    rests_insert(&here, slot, 1, last->first, rest_new(lines.shape, place->remainder, 0));
 }
 
 /* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the
  * first key, and there are eight. */
-#define BARE_MOST_AT_ONCE (SHELF_AT / 2)
+#define NEAR_MOST_AT_ONCE (SHELF_AT / 2)
 
 /* Make room for `moved` keys on a shelf that is too full: its last keys go to the attic. They
  * belong to later buckets, since this is done only if the tail and the new keys end before the
  * shelf does; so no entry of this tail is in the attic. False, and nothing has changed: the tail
  * does not end there, or the attic has no room. */
-static __attribute__((noinline)) bool bare_make_room(lines_view lines, uint64_t bucket,
-                                                     bare_tail *tail, unsigned moved) {
+static __attribute__((noinline)) bool near_make_room(lines_view lines, uint64_t bucket,
+                                                     near_tail *tail, unsigned moved) {
     shelf_view const shelves = lines_shelves(lines);
     unsigned const   excess = shelf_used(tail->ones) + moved - SHELF_KEYS;
     if (tail->part.first + tail->part.n + moved > SHELF_KEYS ||
@@ -97,15 +116,16 @@ static __attribute__((noinline)) bool bare_make_room(lines_view lines, uint64_t 
  * the tail, and the entry goes to `slot`. This is what most adds to full lines are, so it is
  * written without a detour: nothing is looked for twice, and nothing is loaded again that was just
  * stored in other pieces, since a processor waits for that. */
-TAMIS_INLINE bool bare_push(lines_view lines, const lines_place *place, run mine, runs index,
-                            const bare_last *last, unsigned slot) {
+TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine, runs index,
+                            const near_last *last, unsigned slot) {
     uint8_t *const line = lines_at(lines, place->bucket);
-    bare_tail      tail = bare_find_tail(lines, place->bucket);
+    near_tail      tail = near_find_tail(lines, place->bucket);
     unsigned const n = last->n, at = SHELF_AT + 2 * tail.part.first;
-    if (n > BARE_MOST_AT_ONCE) return false;
-    if (shelf_used(tail.ones) + n > SHELF_KEYS && !bare_make_room(lines, place->bucket, &tail, n))
+    if (n > NEAR_MOST_AT_ONCE || !near_rests_fit(lines, n)) return false;
+    if (shelf_used(tail.ones) + n > SHELF_KEYS && !near_make_room(lines, place->bucket, &tail, n))
         return false;
-    bare_more_ones(&tail, n);
+    near_more_ones(&tail, n);
+    near_push_rests(lines, place, &tail, last, slot);
     slots_open_some(tail.shelf, SHELF_AT, at, 2 * n);
     for (unsigned i = 0; i < n; i++) {
         unsigned const key = last->chain << LINES_BYTE_BITS | line[RUNS_AT + last->first + i];
@@ -124,39 +144,39 @@ TAMIS_INLINE bool bare_push(lines_view lines, const lines_place *place, run mine
 }
 
 /* Move the last run of a line to the front of its tail. The caller writes ones and index. */
-TAMIS_INLINE void bare_cut_last(uint8_t *line, const bare_tail *tail, const bare_last *last) {
+TAMIS_INLINE void near_cut_last(uint8_t *line, const near_tail *tail, const near_last *last) {
     for (unsigned i = 0; i < last->n; i++) {
         uint8_t *const byte = line + RUNS_AT + last->first + i;
-        bare_put_key(tail, tail->part.first + i, last->chain << LINES_BYTE_BITS | *byte);
+        near_put_key(tail, tail->part.first + i, last->chain << LINES_BYTE_BITS | *byte);
         *byte = 0;
     }
 }
 
-/* As lines_far_insert(). */
-TAMIS_INLINE bool bare_far_insert(lines_view lines, const lines_place *place, runs index,
-                                  const bare_tail *tail) {
+/* As lines_far_insert(), in bare tables. */
+TAMIS_INLINE bool near_far_insert(lines_view lines, const lines_place *place, runs index,
+                                  const near_tail *tail) {
     uint8_t *const line = lines_at(lines, place->bucket);
     unsigned const key = lines_key(place);
     if (runs_here(index) == 0) return false;
-    bare_last const last = bare_find_last(index);
+    near_last const last = near_find_last(index);
     lines_way const way = lines_way_of(index, place->chain, last.chain);
     unsigned const  moved = (way == LINES_FOLLOWS ? 0 : last.n) + (way != LINES_PUSHES);
-    if (!bare_has_room(tail, moved)) return false;
-    bare_more_ones(tail, moved);
+    if (!near_has_room(tail, moved)) return false;
+    near_more_ones(tail, moved);
     if (way == LINES_FOLLOWS) {
-        bare_put_key(tail, tail->part.first + shelf_below(tail->shelf, tail->part, key), key);
+        near_put_key(tail, tail->part.first + shelf_below(tail->shelf, tail->part, key), key);
         runs_store(line, (runs){ index.occ | UINT64_C(1) << place->chain, index.starts });
         return true;
     }
     run const mine = runs_find(index, place->chain);
     uint64_t  not_after = runs_up_to(line, place->byte) & run_mask_here(mine);
-    bare_cut_last(line, tail, &last);
+    near_cut_last(line, tail, &last);
     index.starts = last.starts;
     if (way == LINES_PUSHES) {
         lines_insert(lines, place, mine, index, 0);
         return true;
     }
-    bare_put_key(tail, tail->part.first + bits_popcount(not_after), key);
+    near_put_key(tail, tail->part.first + bits_popcount(not_after), key);
     runs_store(line, index);
     return true;
 }
@@ -164,7 +184,7 @@ TAMIS_INLINE bool bare_far_insert(lines_view lines, const lines_place *place, ru
 /* ------------------------------------------------------------------ removals */
 
 /* Remove n keys of the bucket from the shelf, from `at` on, and the last of its ones. */
-TAMIS_INLINE void bare_take_keys(bare_tail *tail, unsigned at, unsigned n) {
+TAMIS_INLINE void near_take_keys(near_tail *tail, unsigned at, unsigned n) {
     uint64_t const below = bits_below(tail->ones, tail->part.end), above = tail->ones ^ below;
     for (unsigned i = 0; i < n; i++) slots_close(tail->shelf, SHELF_AT, 2, at);
     tail->part.n -= n;
@@ -175,52 +195,68 @@ TAMIS_INLINE void bare_take_keys(bare_tail *tail, unsigned at, unsigned n) {
 
 /* The shelf was full before n keys left it: the first entries of its buckets in the attic, if there
  * are any, take their places. */
-static __attribute__((noinline)) void bare_recall(lines_view lines, uint64_t bucket, unsigned n) {
+static __attribute__((noinline)) void near_recall(lines_view lines, uint64_t bucket, unsigned n) {
     shelf_view const shelves = lines_shelves(lines);
     for (unsigned i = 0; i < n; i++) shelf_recall(&shelves, bucket);
 }
 
 /* The length of the first run of a tail that is not empty. */
-TAMIS_INLINE unsigned bare_first_run(const bare_tail *tail) {
+TAMIS_INLINE unsigned near_first_run(const near_tail *tail) {
     unsigned const key = le16_load(tail->shelf + SHELF_AT + 2 * tail->part.first);
-    return bits_popcount(bare_match(tail, key, LINES_CHAIN_MASK));
+    return bits_popcount(near_match(tail, key, LINES_CHAIN_MASK));
 }
 
-/* Move the first n keys of a tail to the end of its line, which has `used` slots in use and room
+/* The rests of near_take_run(). */
+TAMIS_INLINE void near_take_rests(lines_view lines, uint64_t bucket, unsigned used,
+                                  const near_tail *tail, unsigned n) {
+    if (lines_rest_bits(lines) == 0) return;
+    shelf_view const shelves = lines_shelves(lines);
+    rests_row const  here = lines_row(lines, bucket), there = shelf_row(&shelves, bucket);
+    rests_set(&here, used, n, rests_get(&there, tail->part.first, n));
+    rests_remove(&there, tail->part.first, n, shelf_used(tail->ones));
+}
+
+/* Move the first n entries of a tail to the end of its line, which has `used` slots in use and room
  * for n more. The caller writes the starts. */
-TAMIS_INLINE void bare_take_run(uint8_t *line, unsigned used, bare_tail *tail, unsigned n) {
+TAMIS_INLINE void near_take_run(lines_view lines, uint64_t bucket, unsigned used, near_tail *tail,
+                                unsigned n) {
+    uint8_t *const       line = lines_at(lines, bucket);
     const uint8_t *const first = tail->shelf + SHELF_AT + 2 * tail->part.first;
+    near_take_rests(lines, bucket, used, tail, n);
     for (unsigned i = 0; i < n; i++) {
         line[RUNS_AT + used + i] = first[2 * i];
         TAMIS_SHORT_LOOP; /* n is 1 or 2 */
     }
-    bare_take_keys(tail, tail->part.first, n);
+    near_take_keys(tail, tail->part.first, n);
 }
 
 /* As lines_pull_back(): the first runs of the tail come back, as long as they fit as a whole.
- * False, and nothing has changed: the tail may go on in the attic.
+ * False: the tail may go on in the attic, or the next run has too many rests to move at once. The
+ * general form must go on.
  *
  * Of the index only the starts are read and written: the caller has just stored it as two words
  * that overlap, and a processor waits long to load bytes of both. */
-TAMIS_INLINE bool bare_pull_back(lines_view lines, uint64_t bucket) {
+TAMIS_INLINE bool near_pull_back(lines_view lines, uint64_t bucket) {
     uint8_t *const line = lines_at(lines, bucket);
-    bare_tail      tail = bare_find_tail(lines, bucket);
+    near_tail      tail = near_find_tail(lines, bucket);
     uint64_t       starts = runs_load_starts(line);
     unsigned const had = runs_used((runs){ 0, starts });
     bool const     was_full = shelf_used(tail.ones) == SHELF_KEYS;
     unsigned       used = had;
+    bool           is_done = true;
     if (tail.part.first + tail.part.n == SHELF_KEYS) return false;
     while (tail.part.n != 0 && used < RUNS_SLOTS) {
-        unsigned const n = bare_first_run(&tail);
-        if (used + n > RUNS_SLOTS) break;
-        bare_take_run(line, used, &tail, n);
+        unsigned const n = near_first_run(&tail);
+        is_done = near_rests_fit(lines, n);
+        if (used + n > RUNS_SLOTS || !is_done) break;
+        near_take_run(lines, bucket, used, &tail, n);
         used += n;
         starts |= UINT64_C(1) << used;
     }
-    if (used == had) return true;
+    if (used == had) return is_done;
     runs_store_starts(line, starts);
-    if (__builtin_expect(was_full, 0)) bare_recall(lines, bucket, used - had);
-    return true;
+    if (__builtin_expect(was_full, 0)) near_recall(lines, bucket, used - had);
+    return is_done;
 }
 
 #endif

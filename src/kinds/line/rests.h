@@ -1,0 +1,134 @@
+/* rests.h - the rests of a line, or of a shelf, as a row of fields.
+ *
+ * A row is a part of an array of bits, so it begins and ends anywhere in a byte. It is worked on
+ * through a window of whole words that holds all of it:
+ *
+ *     byte  0        8        16
+ *           +--------+--------+
+ *           |...rrrrrrrrrrrr..|      r: the row;  . : rests of other lines, which stay
+ *           +--------+--------+
+ *               ^first     ^end
+ *
+ * Rests of one bit need a window of one word, those of two bits a window of two words, and shelves
+ * with such rests one word. Then opening and closing a gap takes a few shifts of the whole window,
+ * without a loop. Longer rows are moved word by word (core/shift.h).
+ *
+ * A window lies within the words of its group (lines.h), so threads that change different groups
+ * never write to the same word.
+ */
+#ifndef TAMIS_KINDS_LINE_RESTS_H
+#define TAMIS_KINDS_LINE_RESTS_H
+
+#include "core/field.h"
+#include "core/shift.h"
+
+typedef struct rests_row {
+    uint8_t *window;
+    unsigned words;
+    unsigned bits;       /* of a rest */
+    unsigned first, end; /* of the row: the bit of its first rest, and the bit after its last one */
+} rests_row;
+
+/* The words of a window, whatever byte its row begins in: at bit 7 at most. */
+TAMIS_INLINE unsigned rests_window_words(unsigned slots, unsigned bits) {
+    return (7 + slots * bits + 63) / 64;
+}
+
+/* ------------------------------------------------------------------ rests that stay in place */
+
+/* n neighbouring rests are read and written as one number, of FIELD_MAX_BITS bits at most. */
+TAMIS_INLINE uint64_t rests_get(const rests_row *row, unsigned slot, unsigned n) {
+    return field_get(row->window, row->first + slot * row->bits, n * row->bits);
+}
+
+TAMIS_INLINE void rests_set(const rests_row *row, unsigned slot, unsigned n, uint64_t rests) {
+    field_set(row->window, row->first + slot * row->bits, n * row->bits, rests);
+}
+
+/* ------------------------------------------------------------------ rests that move */
+
+/* Windows of one word and of two: `above` is the part of the row from bit `from` on. It is replaced
+ * by itself, moved. */
+
+TAMIS_INLINE void rests_open_word(const rests_row *row, unsigned from, unsigned gap,
+                                  uint64_t rests) {
+    uint64_t const word = le64_load(row->window);
+    uint64_t const above = word << (64 - row->end) >> (64 - row->end + from) << from;
+    le64_store(row->window, (word ^ above) | above << gap | rests << from);
+}
+
+TAMIS_INLINE void rests_close_word(const rests_row *row, unsigned from, unsigned gap) {
+    uint64_t const word = le64_load(row->window);
+    uint64_t const above = word << (64 - row->end) >> (64 - row->end + from) << from;
+    le64_store(row->window, (word ^ above) | above >> gap >> from << from);
+}
+
+/* The two words of a longer window. A row ends in the second one. */
+typedef struct rests_pair {
+    uint64_t low, high;
+} rests_pair;
+
+/* All ones if bit `from` is in the second word, else 0. A branch on that would often be
+ * mispredicted. */
+TAMIS_INLINE uint64_t rests_if_high(unsigned from) {
+    return 0 - (uint64_t)(from / 64);
+}
+
+/* The part of the row from bit `from` on. */
+TAMIS_INLINE rests_pair rests_above(const rests_row *row, rests_pair words, unsigned from) {
+    uint64_t const behind = UINT64_MAX << from % 64, if_high = rests_if_high(from);
+    return (rests_pair){ words.low & behind & ~if_high,
+                         words.high & (behind | ~if_high) & (UINT64_MAX >> (128 - row->end)) };
+}
+
+TAMIS_INLINE rests_pair rests_load_pair(const rests_row *row) {
+    return (rests_pair){ le64_load(row->window), le64_load(row->window + 8) };
+}
+
+TAMIS_INLINE void rests_open_pair(const rests_row *row, unsigned from, unsigned gap,
+                                  uint64_t rests) {
+    rests_pair const words = rests_load_pair(row), above = rests_above(row, words, from);
+    uint64_t const   first = rests << from % 64, rest = rests >> 1 >> (63 - from % 64);
+    uint64_t const   if_high = rests_if_high(from);
+    le64_store(row->window, (words.low ^ above.low) | above.low << gap | (first & ~if_high));
+    le64_store(row->window + 8, (words.high ^ above.high) | above.high << gap |
+                                    above.low >> (64 - gap) | (first & if_high) |
+                                    (rest & ~if_high));
+}
+
+TAMIS_INLINE void rests_close_pair(const rests_row *row, unsigned from, unsigned gap) {
+    rests_pair const words = rests_load_pair(row), above = rests_above(row, words, from);
+    rests_pair const down = { above.low >> gap | above.high << (64 - gap), above.high >> gap };
+    rests_pair const moved = rests_above(row, down, from); /* without what was in the gap */
+    le64_store(row->window, (words.low ^ above.low) | moved.low);
+    le64_store(row->window + 8, (words.high ^ above.high) | moved.high);
+}
+
+/* Put n rests before rest `slot` of a row that has `used` of them, and room for n more. Those after
+ * it move up. */
+TAMIS_INLINE void rests_insert(const rests_row *row, unsigned slot, unsigned n, unsigned used,
+                               uint64_t rests) {
+    unsigned const from = row->first + slot * row->bits, gap = n * row->bits;
+    if (row->words == 1) {
+        rests_open_word(row, from, gap, rests);
+    } else if (row->words == 2) {
+        rests_open_pair(row, from, gap, rests);
+    } else {
+        shift_open(row->window, from, row->first + used * row->bits, gap);
+        field_set(row->window, from, gap, rests);
+    }
+}
+
+/* Remove n rests of a row that has `used` of them, from rest `slot` on. Those after it move down.
+ */
+TAMIS_INLINE void rests_remove(const rests_row *row, unsigned slot, unsigned n, unsigned used) {
+    unsigned const from = row->first + slot * row->bits, gap = n * row->bits;
+    if (row->words == 1)
+        rests_close_word(row, from, gap);
+    else if (row->words == 2)
+        rests_close_pair(row, from, gap);
+    else
+        shift_close(row->window, from, row->first + used * row->bits, gap);
+}
+
+#endif
