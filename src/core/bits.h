@@ -186,6 +186,18 @@ TAMIS_INLINE bits_pair bits_two_if(uint64_t word, unsigned rank, uint64_t is_wan
 #endif
 }
 
+#ifdef BITS_PDEP
+/* The bits of a word where the mask has ones, next to each other from bit 0 on. */
+TAMIS_INLINE uint64_t bits_take(uint64_t word, uint64_t mask) {
+    return __builtin_ia32_pext_di(word, mask);
+}
+
+/* The other way: the lowest bits of a word, in turn, at the ones of the mask. */
+TAMIS_INLINE uint64_t bits_put(uint64_t word, uint64_t mask) {
+    return __builtin_ia32_pdep_di(word, mask);
+}
+#endif
+
 /* Set bits in a whole body; `bytes` is a multiple of 8. */
 TAMIS_INLINE uint64_t bits_popcount_bytes(const uint8_t *from, uint64_t bytes) {
     TAMIS_ASSERT(bytes % 8 == 0);

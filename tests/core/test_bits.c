@@ -171,6 +171,24 @@ static void bits_popcount_bytes_counts_a_body_and_nothing_behind_it(void **state
     }
 }
 
+#ifdef BITS_PDEP
+static void bits_are_taken_and_put_one_by_one(void **state) {
+    (void)state;
+    dice random = dice_start();
+    for (unsigned round = 0; round < 10000; round++) {
+        uint64_t const word = dice_roll(&random), mask = dice_edge(&random);
+        uint64_t       taken = 0, put = 0;
+        for (unsigned bit = 0, n = 0; bit < 64; bit++) {
+            if ((mask >> bit & 1) == 0) continue;
+            taken |= (word >> bit & 1) << n;
+            put |= (word >> n++ & 1) << bit;
+        }
+        assert_true(bits_take(word, mask) == taken);
+        assert_true(bits_put(word, mask) == put);
+    }
+}
+#endif
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_low_sets_just_the_n_lowest),
     cmocka_unit_test(bits_popcount_counts_all_16_bit_patterns),
@@ -183,6 +201,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_nth_finds_each_bit_of_each_byte),
     cmocka_unit_test(bits_rank_of_select_is_the_rank),
     cmocka_unit_test(bits_popcount_bytes_counts_a_body_and_nothing_behind_it),
+#ifdef BITS_PDEP
+    cmocka_unit_test(bits_are_taken_and_put_one_by_one),
+#endif
 };
 
 CORE_EXPORT(bits)

@@ -20,6 +20,7 @@
 
 #include "operations.h"
 #include "size.h"
+#include "split.h"
 
 static bool line_scale(const uint64_t *g, int doublings, uint64_t *ret_fixed) {
     uint64_t const shrink = doublings < 0 ? UINT64_C(1) << -doublings : 1;
@@ -64,24 +65,6 @@ static unsigned lines_kept(const lines_load *load) {
     return kept;
 }
 
-/* Write the rests of n entries, one after the other. Their bits are zero before. */
-static void lines_fill_rests(uint8_t *body, uint64_t at, unsigned bits, const uint64_t *rest,
-                             unsigned n) {
-    uint8_t *word = body + at / 64 * 8;
-    uint64_t filled = 0;
-    unsigned used = at % 64;
-    for (unsigned i = 0; i < n; i++) {
-        filled |= rest[i] << used;
-        used += bits;
-        if (used < 64) continue;
-        le64_store(word, le64_load(word) | filled);
-        word += 8;
-        used -= 64;
-        filled = used == 0 ? 0 : rest[i] >> (bits - used);
-    }
-    if (used != 0) le64_store(word, le64_load(word) | filled);
-}
-
 /* Fill an empty bucket in one pass, in which no entry moves another. False, and the bucket is still
  * empty: its tail finds no room. */
 static bool lines_fill(lines_view lines, const lines_load *load) {
@@ -100,7 +83,7 @@ static bool lines_fill(lines_view lines, const lines_load *load) {
     for (unsigned i = 0; i < kept; i++) line[RUNS_AT + i] = (uint8_t)load->key[i];
     runs_store(line, index);
     if (bits != 0)
-        lines_fill_rests(lines.body, lines_rest_at(lines, load->bucket, 0), bits, load->rest, kept);
+        rests_fill(lines.body, lines_rest_at(lines, load->bucket, 0), bits, load->rest, kept);
     for (unsigned i = kept; i < load->n; i++)
         tail_add(&shelves, load->bucket, load->key[i], load->rest[i]);
     return true;
@@ -173,9 +156,10 @@ static bool line_carry_far(const tamis_table *from, uint64_t bucket, const lines
     return line_unload(target, &load);
 }
 
-/* To one of twice the lines, without a division for each entry. The top bit of the remainder in the
- * rest becomes the lowest bit of the key: then the byte is one bit further, and the chain is
- * 2l + top bit. From chain 62 on they go to the second line. */
+/* To one of twice the lines, entry by entry: for lines that split.h cannot take. There is no
+ * division for each entry: the top bit of the remainder in the rest becomes the lowest bit of the
+ * key. Then the byte is one bit further, and the chain is 2l + top bit. From chain 62 on they go to
+ * the second line. */
 static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const lines_list *list,
                              lines_view target) {
     unsigned const top = (unsigned)shape->rest_bits - 1, second = RUNS_CHAINS << LINES_BYTE_BITS;
@@ -199,7 +183,13 @@ static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_t
     const line_shape *const shape = line_shape_of(from);
     lines_view const        target = line_view(to);
     bool const              is_twice = target.shape->buckets == 2 * shape->lines.buckets;
-    lines_list              list;
+    bool const is_plain = shape->lines.counter_bits == 0 && shape->lines.value_bits == 0;
+    unsigned   n;
+    lines_list list;
+    if (is_twice && is_plain && lines_split(line_view(from), bucket, shape->most, target, &n)) {
+        to->keys += n;
+        return TAMIS_OK;
+    }
     lines_gather(line_view(from), bucket, &list);
     bool const has_room = is_twice ? line_carry_twice(&shape->lines, bucket, &list, target)
                                    : line_carry_far(from, bucket, &list, to);

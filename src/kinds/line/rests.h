@@ -45,6 +45,24 @@ TAMIS_INLINE void rests_set(const rests_row *row, unsigned slot, unsigned n, uin
     field_set(row->window, row->first + slot * row->bits, n * row->bits, rests);
 }
 
+/* Write n rests, one after the other, from bit `at` of a body on. Their bits are zero before. */
+static __attribute__((unused)) void rests_fill(uint8_t *body, uint64_t at, unsigned bits,
+                                               const uint64_t *rest, unsigned n) {
+    uint8_t *word = body + at / 64 * 8;
+    uint64_t filled = 0;
+    unsigned used = at % 64;
+    for (unsigned i = 0; i < n; i++) {
+        filled |= rest[i] << used;
+        used += bits;
+        if (used < 64) continue;
+        le64_store(word, le64_load(word) | filled);
+        word += 8;
+        used -= 64;
+        filled = used == 0 ? 0 : rest[i] >> (bits - used);
+    }
+    if (used != 0) le64_store(word, le64_load(word) | filled);
+}
+
 /* ------------------------------------------------------------------ rests that move */
 
 /* Windows of one word and of two: `above` is the part of the row from bit `from` on. It is replaced
