@@ -74,12 +74,16 @@ static uint64_t file_bytes_of(uint64_t body_bytes) {
     return 4096 + body_bytes + 8 * (body_bytes / block + (body_bytes % block != 0)) + 16;
 }
 
+static bool write_file(const tamis_value *value, unsigned i, tamis_writer *writer, void *context) {
+    tamis_status const status = value->states != NULL
+                                    ? tamis_states_write(value->states, writer, context)
+                                    : tamis_write(value->parts[i].set, writer, context);
+    return status == TAMIS_OK;
+}
+
 static bool count_by_writing(const tamis_value *value, unsigned i, uint64_t *ret_bytes) {
     *ret_bytes = 0;
-    tamis_status const status = value->states != NULL
-                                    ? tamis_states_write(value->states, count_bytes, ret_bytes)
-                                    : tamis_write(value->parts[i].set, count_bytes, ret_bytes);
-    return status == TAMIS_OK;
+    return write_file(value, i, count_bytes, ret_bytes);
 }
 
 /* A set in a step has two bodies, whose lengths are not known one by one: then it is written to
@@ -158,16 +162,45 @@ uint64_t value_encoded_bytes(const tamis_value *value) {
     return bytes;
 }
 
-bool value_encode(const tamis_value *value, tamis_writer *writer, void *context) {
+/* Header, rows and extra bytes. */
+static bool write_front(const tamis_value *value, tamis_writer *writer, void *context) {
     value_front front;
-    bool const  is_begun = encode_front(value, &front) && writer(context, front.bytes, front.n) &&
-                          (front.extra.n == 0 || writer(context, front.extra.bytes, front.extra.n));
+    bool const  is_written =
+        encode_front(value, &front) && writer(context, front.bytes, front.n) &&
+        (front.extra.n == 0 || writer(context, front.extra.bytes, front.extra.n));
     buffer_free(&front.extra);
-    if (!is_begun) return false;
-    if (value->states != NULL)
-        return tamis_states_write(value->states, writer, context) == TAMIS_OK;
-    for (unsigned i = 0; i < value->n_parts; i++) {
-        if (tamis_write(value->parts[i].set, writer, context) != TAMIS_OK) return false;
+    return is_written;
+}
+
+bool value_encode(const tamis_value *value, tamis_writer *writer, void *context) {
+    if (!write_front(value, writer, context)) return false;
+    for (unsigned i = 0; i < rows_of(value); i++) {
+        if (!write_file(value, i, writer, context)) return false;
+    }
+    return true;
+}
+
+/* A writer that leaves out the first and the last piece of a file: its header and its total
+ * checksum, as the library writes them. */
+typedef struct middle_writer {
+    uint64_t      at, end; /* of the file */
+    tamis_writer *writer;
+    void         *context;
+} middle_writer;
+
+static bool middle_write(void *context, const void *bytes, size_t n) {
+    middle_writer *const middle = context;
+    bool const           is_first = middle->at == 0, is_last = middle->at + n == middle->end;
+    middle->at += n;
+    return is_first || is_last || middle->writer(middle->context, bytes, n);
+}
+
+bool value_encode_contents(const tamis_value *value, tamis_writer *writer, void *context) {
+    if (!write_front(value, writer, context)) return false;
+    for (unsigned i = 0; i < rows_of(value); i++) {
+        middle_writer middle = { .writer = writer, .context = context };
+        if (!part_file_bytes(value, i, &middle.end) || !write_file(value, i, middle_write, &middle))
+            return false;
     }
     return true;
 }

@@ -17,6 +17,10 @@ uint64_t value_encoded_bytes(const tamis_value *value);
 /* Write all bytes. False: the writer stopped, or there is no memory for checksums. */
 bool value_encode(const tamis_value *value, tamis_writer *writer, void *context);
 
+/* The same without headers and total checksums of the files: they have refused adds, which replicas
+ * do not count. */
+bool value_encode_contents(const tamis_value *value, tamis_writer *writer, void *context);
+
 /* Bytes offset .. offset + n - 1 of them, and not a byte more. */
 bool value_encode_range(const tamis_value *value, uint64_t offset, uint64_t n,
                         byte_buffer *ret_bytes);

@@ -130,10 +130,8 @@ static void *copy_value(redis_key_context *context, const void *from) {
     return copy;
 }
 
-/* The contents, without what a replica may count differently: the library's file headers (they
- * have refused adds, which are not replicated) and the totals over them. */
 static bool digest_write(void *context, const void *bytes, size_t n) {
-    if (n != 4096 && n != 16) redis_DigestAddStringBuffer(context, bytes, n);
+    redis_DigestAddStringBuffer(context, bytes, n);
     return true;
 }
 
@@ -142,7 +140,7 @@ static void digest(redis_digest *digest, void *value) {
     redis_DigestAddLongLong(digest, (long long)one->family);
     redis_DigestAddLongLong(digest, (long long)one->items);
     redis_DigestAddLongLong(digest, (long long)one->last_ms);
-    (void)value_encode(value, digest_write, digest);
+    (void)value_encode_contents(value, digest_write, digest);
     redis_DigestEndSequence(digest);
 }
 

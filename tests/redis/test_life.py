@@ -228,6 +228,22 @@ def test_a_replica_ages_with_its_primary_and_by_its_ticks_alone():
         e.close()
 
 
+def test_a_digest_depends_on_all_contents(r):
+    """Two keys with ten different items, in a table of 4096 bytes that is moved to another one step by step."""
+    words = ("ERROR", 0.01, "CAPACITY", 840, "GROWTO", 6720, "KIND", "line", "SEED", 1)
+    for key in "ab":
+        assert r("TAMIS.RESERVE", key, *words) == "OK"
+        r("TAMIS.ADD", key, *(f"{key}{i}" for i in range(10)), *(f"i{i}" for i in range(1550)))
+    assert [row[row.index("bytes") + 1] for row in r("TAMIS.PLAN", *words[:-2])][0] == 4096
+    steps = 0
+    for i in range(1550, 1620):
+        assert r("TAMIS.ADD", "a", f"i{i}") == r("TAMIS.ADD", "b", f"i{i}")
+        assert len(set(r("DEBUG", "DIGEST-VALUE", "a", "b"))) == 2, i
+        info = r("TAMIS.INFO", "a")
+        steps += info[info.index("growing") + 1]
+    assert steps > 10
+
+
 def test_a_script_and_a_transaction(r):
     assert r("EVAL", "redis.call('BF.ADD', KEYS[1], 'a') return redis.call('CF.ADD', KEYS[2], 'b')", 2, "b", "c") == 1
     r("MULTI")
