@@ -30,10 +30,12 @@ typedef struct piece {
 static piece    pieces[MAX_PIECES];
 static unsigned n_pieces;
 
+/* The value is moved between two pieces, as defragmentation does: they have the same stamp. */
 static void take_dump(unsigned which) {
     static const char *const dumps[] = { NULL, "BF.SCANDUMP", "CF.SCANDUMP", "TAMIS.SCANDUMP",
                                          "TAMIS.SCANDUMP" };
     char                     position[24] = "0";
+    const piece *const       first = &pieces[n_pieces];
     for (mock_reply.number = 0; n_pieces < MAX_PIECES;) {
         mock_reply.n = 0;
         if (!mock_run(dumps[value_families[which]], value_names[which], position, NULL)) return;
@@ -43,6 +45,8 @@ static void take_dump(unsigned which) {
             (piece){ value_families[which], mock_reply.number, malloc(mock_reply.n), mock_reply.n };
         must(one->bytes != NULL);
         memcpy(one->bytes, mock_reply.bytes, mock_reply.n);
+        must(memcmp(one->bytes + 8, first->bytes + 8, 8) == 0);
+        mock_move(value_names[which]);
         (void)snprintf(position, sizeof position, "%lld", mock_reply.number);
     }
 }

@@ -35,6 +35,9 @@ void mock_let_wait(bool can_block);
 /* The value of a key; NULL: there is none. */
 void *mock_value(const char *key);
 
+/* Move the value of a key to another address, as active defragmentation does. */
+void mock_move(const char *key);
+
 /* What the last command replied as a string, and the number before it. */
 extern struct mock_reply {
     unsigned char bytes[1 << 17];

@@ -26,6 +26,16 @@ static void *try_alloc(size_t n) {
     return n > MAX_ALLOCATION ? NULL : malloc(n);
 }
 
+static void *defrag_alloc(redis_defrag *defrag, void *memory) {
+    size_t const n = malloc_usable_size(memory);
+    void *const  moved = malloc(n);
+    (void)defrag;
+    must(moved != NULL);
+    memcpy(moved, memory, n);
+    free(memory);
+    return moved;
+}
+
 redis_string *mock_string(const void *bytes, size_t n) {
     redis_string *const made = malloc(sizeof *made);
     must(made != NULL);
@@ -149,6 +159,12 @@ void *mock_value(const char *key) {
     return found != NULL ? found->value : NULL;
 }
 
+void mock_move(const char *key) {
+    slot *const found = find_slot(key, strlen(key));
+    must(found != NULL);
+    (void)found->type->methods.defrag(NULL, NULL, &found->value);
+}
+
 void mock_set(const char *key, unsigned family, void *value) {
     redis_key name = { .n = strlen(key) };
     memcpy(name.name, key, name.n);
@@ -209,6 +225,7 @@ const mock_function mock_functions_of_keys[] = {
     MOCK_FUNCTION(TryAlloc, try_alloc),
     MOCK_FUNCTION(Free, free),
     MOCK_FUNCTION(MallocSize, usable),
+    MOCK_FUNCTION(DefragAlloc, defrag_alloc),
     MOCK_FUNCTION(ModuleTypeSetValue, set_value),
     MOCK_FUNCTION(ModuleTypeGetType, get_type),
     MOCK_FUNCTION(ModuleTypeGetValue, get_value),
