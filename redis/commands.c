@@ -13,8 +13,8 @@
 
 #define KEY \
     { .name = "key", .type = REDIS_ARG_KEY, .key_spec = 0 }
-#define KEY2(n) \
-    { .name = n, .type = REDIS_ARG_KEY, .key_spec = 0 }
+#define KEY2(n, spec) \
+    { .name = n, .type = REDIS_ARG_KEY, .key_spec = spec }
 #define ONE(n, kind) \
     { .name = n, .type = REDIS_ARG_##kind, .key_spec = -1 }
 #define MANY(n, kind) \
@@ -26,6 +26,11 @@
     }
 #define MUST(n, kind, word) \
     { .name = n, .type = REDIS_ARG_##kind, .key_spec = -1, .token = word }
+#define LIKE                                                                   \
+    {                                                                          \
+        .name = "like", .type = REDIS_ARG_KEY, .key_spec = 1, .token = "LIKE", \
+        .flags = REDIS_ARG_OPTIONAL                                            \
+    }
 #define WORD(n, word)                                                      \
     {                                                                      \
         .name = n, .type = REDIS_ARG_TOKEN, .key_spec = -1, .token = word, \
@@ -71,9 +76,11 @@ static redis_arg bf_insert_args[] = { KEY,
                                       WORD("nonscaling", "NONSCALING"),
                                       ITEMS,
                                       END };
-static redis_arg bf_info_words[] = { WORD("capacity", "CAPACITY"),   WORD("size", "SIZE"),
-                                     WORD("filters", "FILTERS"),     WORD("items", "ITEMS"),
-                                     WORD("expansion", "EXPANSION"), END };
+static redis_arg bf_info_words[] = {
+    MUST("capacity", TOKEN, "CAPACITY"),   MUST("size", TOKEN, "SIZE"),
+    MUST("filters", TOKEN, "FILTERS"),     MUST("items", TOKEN, "ITEMS"),
+    MUST("expansion", TOKEN, "EXPANSION"), END
+};
 static redis_arg bf_info_args[] = { KEY,
                                     { .name = "single_value",
                                       .type = REDIS_ARG_ONE_OF,
@@ -98,7 +105,7 @@ static redis_arg set_reserve_args[] = { KEY,
                                         WORD("counting", "COUNTING"),
                                         WORD("small", "SMALL"),
                                         WITH("seed", STRING, "SEED"),
-                                        WITH("like", STRING, "LIKE"),
+                                        LIKE,
                                         WITH("timeout", DOUBLE, "TIMEOUT"),
                                         { .name = "part",
                                           .type = REDIS_ARG_BLOCK,
@@ -113,7 +120,7 @@ static redis_arg states_reserve_args[] = { KEY,
                                            WITH("growto", INTEGER, "GROWTO"),
                                            WITH("kind", STRING, "KIND"),
                                            WITH("seed", STRING, "SEED"),
-                                           WITH("like", STRING, "LIKE"),
+                                           LIKE,
                                            WITH("timeout", DOUBLE, "TIMEOUT"),
                                            END };
 static redis_arg plan_args[] = { MUST("error", DOUBLE, "ERROR"),
@@ -126,7 +133,7 @@ static redis_arg plan_args[] = { MUST("error", DOUBLE, "ERROR"),
                                  WITH("timeout", DOUBLE, "TIMEOUT"),
                                  END };
 static redis_arg info_args[] = { KEY, WORD("scan", "SCAN"), END };
-static redis_arg merge_args[] = { KEY2("into"), KEY2("from"), END };
+static redis_arg merge_args[] = { KEY2("into", 0), KEY2("from", 1), END };
 static redis_arg restore_args[] = { KEY, ONE("file", STRING), WORD("replace", "REPLACE"), END };
 static redis_arg pair_args[] = { ONE("item", STRING), ONE("value", INTEGER), END };
 static redis_arg put_args[] = { KEY,
@@ -270,9 +277,22 @@ static uint64_t key_flags(key_access access) {
     }
 }
 
-/* Commands that may name another key, after LIKE. */
-static bool has_like(const char *name) {
-    return strcmp(name, "tamis.reserve") == 0 || strcmp(name, "tamis.state.reserve") == 0;
+/* A second key, which is only read: the second one of MERGE, or the one after LIKE. */
+static bool has_second_key(const command_row *command, redis_key_spec *ret_spec) {
+    bool const has_like = strcmp(command->name, "tamis.reserve") == 0 ||
+                          strcmp(command->name, "tamis.state.reserve") == 0;
+    *ret_spec = (redis_key_spec){ .flags = REDIS_KEY_RO | REDIS_KEY_ACCESS,
+                                  .find_keys = REDIS_FIND_RANGE,
+                                  .find.range = { 0, 1, 0 } };
+    if (has_like) {
+        ret_spec->begin_search = REDIS_BEGIN_KEYWORD;
+        ret_spec->begin.keyword.keyword = "LIKE";
+        ret_spec->begin.keyword.start_from = 2;
+    } else {
+        ret_spec->begin_search = REDIS_BEGIN_INDEX;
+        ret_spec->begin.index.position = 2;
+    }
+    return has_like || command->last_key == 2;
 }
 
 /* A server derives the categories of its own commands from their flags, those of a module's not:
@@ -301,13 +321,8 @@ static bool describe(redis_ctx *ctx, const command_row *command) {
                                  .begin_search = REDIS_BEGIN_INDEX,
                                  .begin.index.position = 1,
                                  .find_keys = REDIS_FIND_RANGE,
-                                 .find.range = { command->last_key - 1, 1, 0 } };
-    if (has_like(command->name))
-        specs[1] = (redis_key_spec){ .flags = REDIS_KEY_RO | REDIS_KEY_ACCESS,
-                                     .begin_search = REDIS_BEGIN_KEYWORD,
-                                     .begin.keyword = { "LIKE", 2 },
-                                     .find_keys = REDIS_FIND_RANGE,
-                                     .find.range = { 0, 1, 0 } };
+                                 .find.range = { 0, 1, 0 } };
+    if (!has_second_key(command, &specs[1])) memset(&specs[1], 0, sizeof specs[1]);
     redis_command_info const info = { .version = &version,
                                       .summary = command->summary,
                                       .complexity = command->complexity,

@@ -38,10 +38,11 @@ static int reserve_like(redis_ctx *ctx, key_handle *key, redis_string *like, val
 int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
                    value_family family) {
     key_handle    key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    bool const    is_there = key.value != NULL || key.is_foreign;
     value_recipe  recipe = wish->recipe;
     tamis_problem problem = { .status = TAMIS_OK };
     recipe.family = family;
-    if (key.value != NULL || key.is_foreign) {
+    if (is_there) {
         redis_ReplyWithError(ctx, "ERR the key exists already");
     } else if (wish->like != NULL) {
         reserve_like(ctx, &key, wish->like, family);
@@ -55,7 +56,7 @@ int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
         else if (status != CREATED_LATER)
             native_reply_problem(ctx, status, &problem);
     }
-    if (key.value != NULL) key_notify(&key, "tamis.reserve");
+    if (!is_there && key.value != NULL) key_notify(&key, "tamis.reserve");
     key_close(&key);
     return REDIS_OK;
 }

@@ -226,8 +226,8 @@ def test_keyspace_events(r, server):
     listener = server.wire()
     listener("PSUBSCRIBE", "__keyevent@0__:*")
     for words in (("BF.RESERVE", "b", "0.1", 10), ("BF.ADD", "b", "x"), ("CF.ADD", "c", "x"), ("CF.DEL", "c", "x"),
-                  ("TAMIS.RESERVE", "t", "ERROR", 0.1, "CAPACITY", 10), ("TAMIS.ADD", "t", "x"),
-                  ("TAMIS.REMOVE", "t", "x")):
+                  ("TAMIS.RESERVE", "t", "ERROR", 0.1, "CAPACITY", 10), ("TAMIS.RESERVE", "t", "LIKE", "t"),
+                  ("TAMIS.ADD", "t", "x"), ("TAMIS.REMOVE", "t", "x")):  # the second RESERVE is refused
         r(*words)
     events = []
     while len(events) < 7:
@@ -258,7 +258,13 @@ def test_command_docs_and_key_specs(r):
         assert facts[b"summary"] and facts[b"complexity"] and facts[b"since"] and facts[b"arguments"], name
     assert r("COMMAND", "GETKEYS", "TAMIS.RESERVE", "a", "LIKE", "b") == [b"a", b"b"]
     assert r("COMMAND", "GETKEYS", "TAMIS.MERGE", "a", "b") == [b"a", b"b"]
+    assert r("COMMAND", "GETKEYSANDFLAGS", "TAMIS.MERGE", "a", "b")[1] == [b"b", ["RO", "access"]]
     assert r("COMMAND", "GETKEYS", "CF.INSERT", "a", "ITEMS", "b") == [b"a"]
+    arguments = r("COMMAND", "DOCS", "bf.info")[1][-1]  # the words are no options: one of them is given, or none
+    assert arguments[1][7][0] == [b"name", b"capacity", b"type", b"pure-token", b"token", b"CAPACITY"]
+    arguments = r("COMMAND", "DOCS", "tamis.reserve")[1][-1]
+    assert [b"name", b"like", b"type", b"key", b"key_spec_index", 1, b"token", b"LIKE", b"flags",
+            ["optional"]] in arguments
     arities = {"bf.reserve": -4, "bf.add": 3, "bf.exists": 3, "bf.madd": -3, "bf.mexists": -3, "bf.insert": -4,
                "bf.info": -2, "bf.card": 2, "bf.scandump": 3, "bf.loadchunk": 4, "bf.debug": 2, "cf.reserve": -3,
                "cf.add": 3, "cf.addnx": 3, "cf.exists": 3, "cf.del": 3, "cf.count": 3, "cf.mexists": -3,
