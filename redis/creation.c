@@ -87,11 +87,17 @@ static void create_small(creation *one) {
     create_used(one);
 }
 
-/* A set is able to remove and merge, if its kind can; with TIMEOUT it is a table of states. */
-static void create_set(creation *one) {
+/* A set is able to remove and merge, if its kind can. One that counts can always remove. */
+bool creation_abilities(unsigned asked, unsigned i, unsigned *ret_abilities) {
     static const unsigned more[] = { TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE, TAMIS_CAN_REMOVE,
                                      TAMIS_CAN_MERGE, 0 };
-    unsigned const        asked = one->asked.abilities;
+    if (i >= (asked != 0 ? 2 : 4)) return false;
+    *ret_abilities = asked | more[i];
+    return true;
+}
+
+/* With TIMEOUT a set is a table of states. */
+static void create_set(creation *one) {
     if (one->asked.timeout != 0) {
         one->used.values = 2;
         if (one->used.kind[0] == 0) (void)snprintf(one->used.kind, sizeof one->used.kind, "rank");
@@ -99,11 +105,10 @@ static void create_set(creation *one) {
         return;
     }
     one->status = TAMIS_ERR_CANNOT;
-    for (unsigned i = 0; i < 4 && one->status == TAMIS_ERR_CANNOT; i++) {
-        if (asked != 0 && (more[i] & TAMIS_CAN_REMOVE) == 0) break;
-        one->used.abilities = asked | more[i];
+    for (unsigned i = 0; one->status == TAMIS_ERR_CANNOT &&
+                         creation_abilities(one->asked.abilities, i, &one->used.abilities);
+         i++)
         create_used(one);
-    }
 }
 
 /* In any thread. */

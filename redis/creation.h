@@ -15,6 +15,9 @@ typedef enum creation_rule {
     CREATE_SET      /* TAMIS.*: able to remove and to merge, if its kind can */
 } creation_rule;
 
+/* Abilities to try for a set of CREATE_SET, the i-th time. False: there is nothing more to try. */
+bool creation_abilities(unsigned asked, unsigned i, unsigned *ret_abilities);
+
 /* Not a status of the library: the client waits, and `handler` will run again. Reply nothing. */
 #define CREATED_LATER ((tamis_status)1)
 

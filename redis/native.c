@@ -16,14 +16,17 @@
 
 /* ------------------------------------------------------------------ making */
 
-static int reserve_like(redis_ctx *ctx, key_handle *key, redis_string *like, value_family family) {
-    key_handle               other = key_open(ctx, like, KEY_FOR_READING);
+static int reserve_like(redis_ctx *ctx, key_handle *key, const native_wish *wish,
+                        value_family family) {
+    key_handle               other = key_open(ctx, wish->like, KEY_FOR_READING);
     const tamis_value *const from = key_family(&other, family);
     tamis_value             *made = NULL;
     if (key_is_wrong(&other, family))
         redis_ReplyWithError(ctx, WRONG_TYPE);
     else if (from == NULL)
         redis_ReplyWithError(ctx, "ERR the key after LIKE does not exist");
+    else if (!native_is_like(wish, from))
+        redis_ReplyWithError(ctx, "ERR the key after LIKE was made with other words");
     else if (value_create_like(from, &made) != TAMIS_OK)
         redis_ReplyWithError(ctx, "ERR Insufficient memory");
     else {
@@ -45,7 +48,7 @@ int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
     if (is_there) {
         redis_ReplyWithError(ctx, "ERR the key exists already");
     } else if (wish->like != NULL) {
-        reserve_like(ctx, &key, wish->like, family);
+        reserve_like(ctx, &key, wish, family);
     } else {
         bool const         is_set = family == FAMILY_SET;
         tamis_status const status =

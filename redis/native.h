@@ -22,6 +22,9 @@ typedef struct native_wish {
 const char *native_read_wish(redis_string **argv, int argc, int first, bool is_states,
                              native_wish *ret_wish);
 
+/* Do all words beside LIKE agree with the other key? */
+bool native_is_like(const native_wish *wish, const tamis_value *other);
+
 /* Make the key of a wish, reply, and tell replicas. */
 int native_reserve(redis_ctx *ctx, redis_string **argv, const native_wish *wish,
                    value_family family);

@@ -1,5 +1,6 @@
 /* native_info.c - TAMIS.INFO and TAMIS.PLAN. */
 #include "background.h"
+#include "creation.h"
 #include "native.h"
 #include "requests.h"
 #include "words.h"
@@ -130,9 +131,13 @@ static void info_states(reply_map *map, const tamis_value *value, bool scans) {
     tamis_states_facts facts;
     tamis_states_spec  spec = TAMIS_STATES_SPEC_INIT;
     tamis_states_info  info;
+    tamis_plan         plan;
+    size_t             n = 0;
     uint64_t           least = 0, most = 0;
     if (tamis_states_get_facts(value->states, &facts) != TAMIS_OK) return;
     spec.like = value->states;
+    bool const is_planned =
+        tamis_states_plan_kinds(&spec, &plan, 1, &n, NULL) == TAMIS_OK && n == 1;
     bool const is_read = (scans || facts.body_bytes <= SCAN_BELOW) &&
                          tamis_states_inspect(value->states, &info) == TAMIS_OK;
     say_text(map, "kind", facts.kind);
@@ -143,9 +148,9 @@ static void info_states(reply_map *map, const tamis_value *value, bool scans) {
     say_number(map, "values", facts.values);
     say_number(map, "keys", facts.keys);
     say_double(map, "asked error", value->error);
-    say_double(map, "predicted error", is_read ? info.plan.fpr : NAN);
+    say_double(map, "predicted error", is_planned ? plan.fpr : NAN);
     say_double(map, "current error", is_read ? info.current_fpr : NAN);
-    say_double(map, "overflow probability", is_read ? info.plan.overflow : NAN);
+    say_double(map, "overflow probability", is_planned ? plan.overflow : NAN);
     say_number(map, "refused", facts.refused);
     say_number(map, "conflicts", facts.conflicts);
     say_number(map, "timed out", facts.aged);
@@ -203,29 +208,33 @@ static void plan_row(redis_ctx *ctx, const tamis_plan *plan) {
     redis_ReplySetMapLength(ctx, map.n);
 }
 
-static tamis_status plan_rows(const value_recipe *recipe, tamis_plan *rows, size_t *ret_n,
-                              tamis_problem *problem) {
-    bool const grows = recipe->grow_to != 0;
-    if (recipe->values != 0) {
-        tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-        spec.capacity = recipe->capacity;
-        spec.grow_to = recipe->grow_to;
-        spec.fpr = recipe->fpr;
-        spec.values = recipe->values;
-        spec.timeout = recipe->timeout;
-        spec.kind = recipe->kind[0] != 0 ? recipe->kind : NULL;
-        return grows ? tamis_states_plan_stages(&spec, rows, MAX_ROWS, ret_n, problem)
-                     : tamis_states_plan_kinds(&spec, rows, MAX_ROWS, ret_n, problem);
-    }
-    tamis_spec spec = TAMIS_SPEC_INIT;
+static tamis_status plan_states(const value_recipe *recipe, tamis_plan *rows, size_t *ret_n,
+                                tamis_problem *problem) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = recipe->capacity;
     spec.grow_to = recipe->grow_to;
     spec.fpr = recipe->fpr;
-    spec.abilities = recipe->abilities | TAMIS_CAN_REMOVE | TAMIS_CAN_MERGE;
+    spec.values = recipe->values;
+    spec.timeout = recipe->timeout;
     spec.kind = recipe->kind[0] != 0 ? recipe->kind : NULL;
-    spec.prefer = recipe->is_small ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
-    return grows ? tamis_plan_stages(&spec, rows, MAX_ROWS, ret_n, problem)
-                 : tamis_plan_kinds(&spec, rows, MAX_ROWS, ret_n, problem);
+    return recipe->grow_to != 0 ? tamis_states_plan_stages(&spec, rows, MAX_ROWS, ret_n, problem)
+                                : tamis_states_plan_kinds(&spec, rows, MAX_ROWS, ret_n, problem);
+}
+
+/* As RESERVE does it: if the kind that was named cannot remove or merge, it is planned without. */
+static tamis_status plan_set(const value_recipe *recipe, tamis_plan *rows, size_t *ret_n,
+                             tamis_problem *problem) {
+    tamis_spec   spec = value_spec(recipe);
+    tamis_status status = TAMIS_ERR_CANNOT;
+    bool         is_refused = true;
+    for (unsigned i = 0; is_refused && creation_abilities(recipe->abilities, i, &spec.abilities);
+         i++) {
+        status = recipe->grow_to != 0 ? tamis_plan_stages(&spec, rows, MAX_ROWS, ret_n, problem)
+                                      : tamis_plan_kinds(&spec, rows, MAX_ROWS, ret_n, problem);
+        is_refused = status == TAMIS_ERR_CANNOT ||
+                     (status == TAMIS_OK && *ret_n == 1 && rows[0].status == TAMIS_ERR_CANNOT);
+    }
+    return status;
 }
 
 /* Is VALUES among the words? Then the plan is of states, which have fewer words. */
@@ -248,7 +257,9 @@ typedef struct planning {
 
 static void work_planning(background_job *job) {
     planning *const one = (planning *)job;
-    one->status = plan_rows(&one->recipe, one->rows, &one->n, &one->problem);
+    one->status = one->recipe.values != 0
+                      ? plan_states(&one->recipe, one->rows, &one->n, &one->problem)
+                      : plan_set(&one->recipe, one->rows, &one->n, &one->problem);
 }
 
 /* A row for each kind; with GROWTO a row for each stage of the kind that is taken. */

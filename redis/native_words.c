@@ -94,14 +94,35 @@ static const char *read_part(redis_string **words, int n, value_recipe *recipe) 
     return NULL;
 }
 
+/* Words beside LIKE must say what the other key is, so that nobody gets another key than asked for.
+ * SMALL does not matter: it is about the choice of a kind. */
+bool native_is_like(const native_wish *wish, const tamis_value *other) {
+    const value_recipe *const asked = &wish->recipe;
+    tamis_states_facts        states = { .values = 0 };
+    tamis_facts               set = { .parts = 0 };
+    bool const                is_set = other->states == NULL;
+    if ((is_set ? tamis_get_facts(other->parts[0].set, &set)
+                : tamis_states_get_facts(other->states, &states)) != TAMIS_OK)
+        return false;
+    const char *const kind = is_set ? set.kind : states.kind;
+    uint64_t const    grow_to = is_set ? set.grow_to : states.grow_to;
+    bool const        is_timed = asked->timeout != 0;
+    return (!wish->has_error || asked->error == other->error) &&
+           (!wish->has_capacity || asked->capacity == other->capacity) &&
+           (asked->grow_to == 0 || asked->grow_to == grow_to) &&
+           (asked->kind[0] == 0 || strcmp(asked->kind, kind) == 0) &&
+           (asked->abilities & ~set.abilities) == 0 &&
+           (asked->values == 0 || asked->values == states.values) &&
+           (!is_timed || (asked->timeout == other->timeout && asked->tick_ms == other->tick_ms)) &&
+           (asked->set_parts == 0 ||
+            (asked->set_part == set.part && asked->set_parts == set.parts));
+}
+
 static const char *check_wish(bool is_states, const native_wish *wish) {
     const value_recipe *const recipe = &wish->recipe;
     if (recipe->set_parts != 0 && recipe->timeout != 0) return "ERR a set with TIMEOUT has no PART";
     if (wish->like != NULL)
-        return wish->has_error || wish->has_capacity || recipe->has_seed || recipe->timeout != 0 ||
-                       recipe->set_parts != 0
-                   ? "ERR LIKE stands alone: everything else comes from the other key"
-                   : NULL;
+        return recipe->has_seed ? "ERR SEED or LIKE: the seed comes from the other key" : NULL;
     if (!wish->has_error || !wish->has_capacity) return "ERR ERROR and CAPACITY are needed";
     if (recipe->grow_to != 0 && recipe->grow_to < recipe->capacity)
         return "ERR GROWTO must not be less than CAPACITY";

@@ -48,11 +48,33 @@ def test_saturated_items_say_so(r):
     (("ERROR", 0.1, "CAPACITY", 10, "TIMEOUT", 0), "ERR TIMEOUT must be 0.1 to 1000000000 seconds"),
     (("ERROR", 0.1, "CAPACITY", 10, "TIMEOUT", 5, "COUNTING"), "ERR a set with TIMEOUT cannot count"),
     (("LIKE", "none"), "ERR the key after LIKE does not exist"),
-    (("LIKE", "none", "SEED", 1), "ERR LIKE stands alone: everything else comes from the other key"),
+    (("LIKE", "none", "SEED", 1), "ERR SEED or LIKE: the seed comes from the other key"),
 ])
 def test_reserve_refuses(r, words, text):
     assert r("TAMIS.RESERVE", "k", *words) == Error(text)
     assert r("EXISTS", "k") == 0
+
+
+def test_words_beside_like_must_agree(r):
+    words = ("ERROR", 0.01, "CAPACITY", 1000, "GROWTO", 8000, "COUNTING", "KIND", "line", "PART", 1, 4)
+    assert r("TAMIS.RESERVE", "k", *words, "SEED", 7) == "OK"
+    assert r("TAMIS.RESERVE", "same", *words, "LIKE", "k") == "OK"
+    assert r("TAMIS.RESERVE", "some", "LIKE", "k", "CAPACITY", 1000) == "OK"
+    for pair in (("ERROR", 0.02), ("CAPACITY", 999), ("GROWTO", 9000), ("KIND", "rank"), ("TIMEOUT", 5),
+                 ("PART", 2, 4)):
+        assert r("TAMIS.RESERVE", "x", "LIKE", "k", *pair) == Error(
+            "ERR the key after LIKE was made with other words"), pair
+    states = ("ERROR", 0.01, "CAPACITY", 1000, "VALUES", 4, "TIMEOUT", 60)
+    assert r("TAMIS.STATE.RESERVE", "s", *states) == "OK"
+    assert r("TAMIS.STATE.RESERVE", "s-same", *states, "LIKE", "s") == "OK"
+    for pair in (("VALUES", 8), ("TIMEOUT", 61)):
+        assert r("TAMIS.STATE.RESERVE", "x", "LIKE", "s", *pair) == Error(
+            "ERR the key after LIKE was made with other words"), pair
+    assert r("TAMIS.RESERVE", "plain", "ERROR", 0.01, "CAPACITY", 1000) == "OK"
+    assert isinstance(r("TAMIS.RESERVE", "x", "LIKE", "plain", "COUNTING", "KIND", "bloom"), Error)
+    assert r("EXISTS", "x") == 0
+    assert r("TAMIS.ADD", "same", *(f"i{i}" for i in range(20)))[-1:] == [
+        Error("ERR the item belongs to another part of the set")]
 
 
 def test_a_size_beyond_the_limit_is_an_error_and_not_an_abort(r):
@@ -132,6 +154,26 @@ def test_plan(r):
     assert len(rows) >= 3 and all(row["kind"] == "rank" for row in rows)
     assert r("TAMIS.PLAN", "ERROR", 0.01, "CAPACITY", 1000, "VALUES", 8)[0][0] == "kind"
     assert r("TAMIS.PLAN", "LIKE", "k", "SMALL", "SMALL") == Error("ERR PLAN needs no key")
+
+
+@pytest.mark.parametrize("words", [
+    ("CAPACITY", 1000), ("CAPACITY", 1000, "SMALL"), ("CAPACITY", 1000, "COUNTING"), ("CAPACITY", 1000, "TIMEOUT", 9),
+    ("CAPACITY", 1000, "KIND", "bloom"), ("CAPACITY", 1000, "KIND", "counting"), ("CAPACITY", 4000, "PART", 1, 4),
+    ("CAPACITY", 1000, "GROWTO", 9000), ("CAPACITY", 1000, "GROWTO", 9000, "COUNTING", "SMALL")])
+def test_a_plan_is_what_reserve_makes(r, words):
+    rows = [dict(zip(row[0::2], row[1::2])) for row in r("TAMIS.PLAN", "ERROR", 0.01, *words)]
+    plan = next(row for row in rows if row.get("chosen"))
+    assert r("TAMIS.RESERVE", "k", "ERROR", 0.01, *words) == "OK"
+    made = info(r, "k")
+    assert (plan["kind"], plan["bytes"], plan["error"]) == (made["kind"], made["body bytes"], made["predicted error"])
+
+
+def test_info_of_large_states_has_the_predicted_error(r):
+    r("TAMIS.STATE.RESERVE", "k", "ERROR", 0.001, "CAPACITY", 300000, "VALUES", 16)
+    short, scanned = info(r, "k"), r("TAMIS.INFO", "k", "SCAN")
+    assert short["body bytes"] > 256 << 10 and short["current error"] is None
+    for name in ("predicted error", "overflow probability"):
+        assert short[name] == scanned[scanned.index(name) + 1] is not None
 
 
 def test_plan_needs_no_key_and_changes_nothing(r):
