@@ -108,6 +108,15 @@ void batch_begin(item_batch *batch, key_handle *key, redis_string **items, size_
     batch->is_new_only = batch->ends_when_full = batch->has_changed = false;
 }
 
+/* Item i was refused, perhaps for want of memory that a replica has: it must not hear of it. A
+ * filter of a fixed size that is full is full there, too; then CF.INSERT is replicated as a whole,
+ * because copies take cells there, in an order that depends on the rounds of a command. */
+static void leave_out(item_batch *batch, size_t i, item_outcome refused) {
+    if (refused == REFUSED_FULL && !batch->is_new_only) return;
+    tell(batch, i);
+    batch->told = i + 1;
+}
+
 /* Has the item changed anything? */
 static bool is_change(const item_batch *batch, item_outcome done) {
     return done == DONE_NEW || (done == DONE_AGAIN && !batch->is_new_only);
@@ -121,8 +130,10 @@ size_t batch_add(item_batch *batch, size_t i) {
     size_t done = add_together(batch, i, n);
     if (done < n && n > 1) value_fetch(value, batch->hashes + done, n - done);
     for (bool is_full = false; done < n && !is_full; done++) {
-        batch->outcomes[done] = add_alone(batch, i + done, batch->hashes[done]);
-        is_full = batch->outcomes[done] == REFUSED_FULL && batch->ends_when_full;
+        item_outcome const one = add_alone(batch, i + done, batch->hashes[done]);
+        batch->outcomes[done] = one;
+        is_full = one == REFUSED_FULL && batch->ends_when_full;
+        if (one != DONE_NEW && one != DONE_AGAIN) leave_out(batch, i + done, one);
     }
     for (size_t k = 0; k < done && !batch->has_changed; k++)
         batch->has_changed = is_change(batch, batch->outcomes[k]);

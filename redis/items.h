@@ -7,7 +7,8 @@
 #define ITEMS_AT_ONCE 64 /* hashed and prefetched together */
 
 /* A series of adds. If a part has to be opened on the way, replicas are told of the items before
- * it, then of the part, then of the others: so each item goes to the same part there. */
+ * it, then of the part, then of the others: so each item goes to the same part there. They are not
+ * told of items that were refused for want of memory. */
 typedef struct item_batch {
     key_handle    *key;
     redis_string **items;

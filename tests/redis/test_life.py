@@ -1,4 +1,5 @@
 """Values that go through files, replicas and copies: they answer the same afterwards."""
+import random
 import time
 
 import pytest
@@ -208,6 +209,44 @@ def test_a_replica_that_is_promoted_answers_the_same(n):
             assert "CRITICAL" not in server.log() and "Bad data" not in server.log()
             wire.close()
         r.close()
+
+
+def test_full_filters_are_the_same_on_a_replica():
+    """Copies take cells in a CF key of a fixed size, so the order of adds matters."""
+    draw = random.Random(20)
+    with Server() as primary, Server() as replica:
+        r, e = primary.wire(), follow(replica, primary)
+        for key in range(200):
+            size = draw.choice((10, 50, 200))
+            r("CF.RESERVE", key, size, "EXPANSION", 0)
+            for _ in range(4):
+                most = draw.randrange(1, 3 * size)
+                items = [f"i{draw.randrange(most)}" for _ in range(draw.randrange(1, 4 * size))]
+                r(draw.choice(("CF.INSERT", "CF.INSERTNX")), key, "ITEMS", *items)
+        catch_up(r, e)
+        keys = range(200)
+        assert r("DEBUG", "DIGEST-VALUE", *keys) == e("DEBUG", "DIGEST-VALUE", *keys)
+        r.close()
+        e.close()
+
+
+def test_a_replica_takes_no_item_that_its_primary_has_refused():
+    """The primary has less memory for a key than the replica."""
+    with Server(module_args=["max-key-bytes", 60000]) as primary, Server() as replica:
+        r, e = primary.wire(), follow(replica, primary)
+        r("BF.RESERVE", "b", "0.01", 100)
+        r("CF.RESERVE", "c", 100)
+        refused = 0
+        for at in range(0, 30000, 100):
+            some = [f"i{i}" for i in range(at, at + 100)]
+            refused += sum(isinstance(one, Error) for one in r("BF.MADD", "b", *some, "i0"))
+            refused += r("CF.INSERT", "c", "ITEMS", *some, "i0").count(-1)
+        catch_up(r, e)
+        assert refused > 10000
+        assert e("BF.CARD", "b") == r("BF.CARD", "b")
+        assert e("CF.INFO", "c")[5:8] == r("CF.INFO", "c")[5:8]  # parts, items
+        r.close()
+        e.close()
 
 
 def test_a_replica_ages_with_its_primary_and_by_its_ticks_alone():
