@@ -129,8 +129,10 @@ static void add_items(key_handle *key, redis_string **items, int n, request *ask
         request_note(asked, i, done == DONE_NEW);
         redis_ReplyWithLongLong(ctx, done == DONE_NEW);
     }
-    if (end != END_WELL) redis_ReplyWithError(ctx, request_end_text(end));
-    redis_ReplySetArrayLength(ctx, end != END_WELL ? i + 1 : i);
+    bool const is_as_told = asked->is_told && i == most; /* then an error would alarm a replica */
+    bool const is_error = end != END_WELL && !is_as_told;
+    if (is_error) redis_ReplyWithError(ctx, request_end_text(end));
+    redis_ReplySetArrayLength(ctx, i + is_error);
     if (asked->client != NULL)
         request_finish(key, asked, end, i, items, n);
     else if (i == n)

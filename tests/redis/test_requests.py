@@ -197,3 +197,23 @@ def test_requests_are_in_replicas_copies_and_dumps(r):
     r("COPY", "k", "l")
     r("RENAME", "l", "k")
     assert ask_again(r) == before
+
+
+def test_a_refused_request_is_no_error_on_a_replica(r, server):
+    """A server reports an error in what its primary sends as critical, and can be told to stop for it."""
+    with Server() as replica:
+        s = replica.wire()
+        assert s("REPLICAOF", "127.0.0.1", server.port) == "OK"
+        until(lambda: b"master_link_status:up" in s("INFO", "replication"))
+        r("TAMIS.RESERVE", "k", "ERROR", 0.01, "CAPACITY", 10)
+        full = r("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", *(f"i{i}" for i in range(1000)))
+        assert full[-1] == Error("ERR the set is full")
+        r("BF.RESERVE", "b", "0.01", 2, "NONSCALING")
+        assert r("BF.MADD", "b", "a", "b", "c")[-1] == Error("ERR non scaling filter is full")
+        assert r("WAIT", 1, 10000) == 1
+        assert s("DEBUG", "DIGEST-VALUE", "k", "b") == r("DEBUG", "DIGEST-VALUE", "k", "b")
+        assert "CRITICAL" not in replica.log()
+        assert s("REPLICAOF", "NO", "ONE") == "OK"
+        again = s("TAMIS.ADD", "k", "REQUEST", "me", 1, "ITEMS", *(f"i{i}" for i in range(1000)))
+        assert again == full
+        s.close()
