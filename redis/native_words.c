@@ -94,6 +94,17 @@ static const char *read_part(redis_string **words, int n, value_recipe *recipe) 
     return NULL;
 }
 
+/* COUNTING [n]: no other word is a number. */
+static const char *read_counting(redis_string **words, int n, value_recipe *recipe) {
+    long long most = 0;
+    recipe->abilities |= TAMIS_CAN_COUNT;
+    recipe->count_to = 0;
+    if (n < 2 || !word_number(words[1], &most)) return NULL;
+    if (most < 1 || most > 65535) return "ERR COUNTING n: n must be 1 to 65535";
+    recipe->count_to = (uint64_t)most;
+    return NULL;
+}
+
 /* Words beside LIKE must say what the other key is, so that nobody gets another key than asked for.
  * SMALL does not matter: it is about the choice of a kind. */
 bool native_is_like(const native_wish *wish, const tamis_value *other) {
@@ -112,6 +123,7 @@ bool native_is_like(const native_wish *wish, const tamis_value *other) {
            (asked->grow_to == 0 || asked->grow_to == grow_to) &&
            (asked->kind[0] == 0 || strcmp(asked->kind, kind) == 0) &&
            (asked->abilities & ~set.abilities) == 0 &&
+           (asked->count_to == 0 || asked->count_to == other->count_to) &&
            (asked->values == 0 || asked->values == states.values) &&
            (!is_timed || (asked->timeout == other->timeout && asked->tick_ms == other->tick_ms)) &&
            (asked->set_parts == 0 ||
@@ -138,7 +150,9 @@ const char *native_read_wish(redis_string **argv, int argc, int first, bool is_s
     *ret_wish = (native_wish){ .like = NULL };
     for (int i = first; i < argc; i++) {
         if (!is_states && word_is(argv[i], "COUNTING")) {
-            recipe->abilities |= TAMIS_CAN_COUNT;
+            const char *const problem = read_counting(argv + i, argc - i, recipe);
+            if (problem != NULL) return problem;
+            i += recipe->count_to != 0;
         } else if (!is_states && word_is(argv[i], "SMALL")) {
             recipe->is_small = true;
         } else if (!is_states && word_is(argv[i], "PART")) {

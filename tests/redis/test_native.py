@@ -47,6 +47,8 @@ def test_saturated_items_say_so(r):
     (("ERROR", 0.1, "CAPACITY", 10, "SEED", "zz"), "ERR SEED must be a number or 32 hexadecimal digits"),
     (("ERROR", 0.1, "CAPACITY", 10, "TIMEOUT", 0), "ERR TIMEOUT must be 0.1 to 1000000000 seconds"),
     (("ERROR", 0.1, "CAPACITY", 10, "TIMEOUT", 5, "COUNTING"), "ERR a set with TIMEOUT cannot count"),
+    (("ERROR", 0.1, "CAPACITY", 10, "COUNTING", 0), "ERR COUNTING n: n must be 1 to 65535"),
+    (("ERROR", 0.1, "CAPACITY", 10, "COUNTING", 15, 15), "ERR syntax error"),
     (("LIKE", "none"), "ERR the key after LIKE does not exist"),
     (("LIKE", "none", "SEED", 1), "ERR SEED or LIKE: the seed comes from the other key"),
 ])
@@ -61,7 +63,7 @@ def test_words_beside_like_must_agree(r):
     assert r("TAMIS.RESERVE", "same", *words, "LIKE", "k") == "OK"
     assert r("TAMIS.RESERVE", "some", "LIKE", "k", "CAPACITY", 1000) == "OK"
     for pair in (("ERROR", 0.02), ("CAPACITY", 999), ("GROWTO", 9000), ("KIND", "rank"), ("TIMEOUT", 5),
-                 ("PART", 2, 4)):
+                 ("PART", 2, 4), ("COUNTING", 9)):
         assert r("TAMIS.RESERVE", "x", "LIKE", "k", *pair) == Error(
             "ERR the key after LIKE was made with other words"), pair
     states = ("ERROR", 0.01, "CAPACITY", 1000, "VALUES", 4, "TIMEOUT", 60)
@@ -159,6 +161,7 @@ def test_plan(r):
 @pytest.mark.parametrize("words", [
     ("CAPACITY", 1000), ("CAPACITY", 1000, "SMALL"), ("CAPACITY", 1000, "COUNTING"), ("CAPACITY", 1000, "TIMEOUT", 9),
     ("CAPACITY", 1000, "KIND", "bloom"), ("CAPACITY", 1000, "KIND", "counting"), ("CAPACITY", 4000, "PART", 1, 4),
+    ("CAPACITY", 1000, "COUNTING", 15), ("CAPACITY", 1000, "COUNTING", 1000, "SMALL"),
     ("CAPACITY", 1000, "GROWTO", 9000), ("CAPACITY", 1000, "GROWTO", 9000, "COUNTING", "SMALL")])
 def test_a_plan_is_what_reserve_makes(r, words):
     rows = [dict(zip(row[0::2], row[1::2])) for row in r("TAMIS.PLAN", "ERROR", 0.01, *words)]
@@ -166,6 +169,23 @@ def test_a_plan_is_what_reserve_makes(r, words):
     assert r("TAMIS.RESERVE", "k", "ERROR", 0.01, *words) == "OK"
     made = info(r, "k")
     assert (plan["kind"], plan["bytes"], plan["error"]) == (made["kind"], made["body bytes"], made["predicted error"])
+
+
+def test_a_plan_has_the_price_of_growth(r):
+    """A CF key grows to 16 times its capacity, with half of its error left to later parts."""
+    r("CF.RESERVE", "k", 1000)
+    rows = r("TAMIS.PLAN", "ERROR", 0.005, "CAPACITY", 1000, "GROWTO", 16000, "COUNTING", 15, "SMALL")
+    plan, made = dict(zip(rows[0][0::2], rows[0][1::2])), info(r, "k")
+    assert (plan["kind"], plan["bytes"], plan["capacity"]) == (made["kind"], made["body bytes"], made["capacity"])
+
+
+def test_counting_to_another_number(r):
+    r("TAMIS.RESERVE", "k", "ERROR", 0.001, "CAPACITY", 1000, "COUNTING", 15)
+    assert info(r, "k")["counts to"] == 15
+    assert r("TAMIS.ADD", "k", *["a"] * 16)[0] == 1
+    assert r("TAMIS.COUNT", "k", "a") == [Simple("MANY")]
+    assert r("TAMIS.RESERVE", "l", "LIKE", "k", "COUNTING", 15) == "OK"
+    assert info(r, "l")["counts to"] == 15
 
 
 def test_info_of_large_states_has_the_predicted_error(r):
