@@ -28,7 +28,7 @@ const command command_redis = {
                OPTION_BIT(GROW_TO) | OPTION_BIT(FPR) | OPTION_BIT(COUNT) | OPTION_BIT(KIND) |
                OPTION_BIT(SEED) | OPTION_BIT(NULL) | OPTION_BIT(INVERT) | OPTION_BIT(FORCE) |
                OPTION_BIT(QUIET),
-    .min_operands = 1,
+    .min_operands = 0,
     .max_operands = SIZE_MAX,
     .run = redis_run,
 };

@@ -73,10 +73,12 @@ static bool begins(const char *text, const char *word) {
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Is it an error that goes away? Then the request is sent again. */
+/* Is it an error that goes away? Then the request is sent again. UNBLOCKED: the node became a
+ * replica while the client waited. NOREPLICAS: a new master, with min-replicas-to-write, has none
+ * yet. */
 static bool is_redirected(request_round *now, round_request *one, const redisReply *reply) {
-    static const char *const passing[] = { "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN",
-                                           "READONLY" };
+    static const char *const passing[] = { "TRYAGAIN",  "CLUSTERDOWN", "LOADING",    "MASTERDOWN",
+                                           "UNBLOCKED", "READONLY",    "NOREPLICAS", "BUSY " };
     if (reply->type != REDIS_REPLY_ERROR) return false;
     bool is_passing = false;
     if (begins(reply->str, "MOVED ")) {

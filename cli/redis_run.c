@@ -255,6 +255,20 @@ static const char *file_of(const options *asked) {
     return asked->operands[2];
 }
 
+/* Before anything is connected. */
+static void check_action(const options *asked) {
+    static const char *const all[] = {
+        "load", "has", "count", "remove", "info", "import", "export"
+    };
+    if (asked->n_operands == 0)
+        die("what is to be done? Write load, has, count, remove, info, import or export");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (strcmp(asked->operands[0], all[i]) == 0) return;
+    }
+    die("there is no 'tamis redis %s'; there are load, has, count, remove, info, import and export",
+        asked->operands[0]);
+}
+
 static int act(shards *set, const options *asked) {
     const char *const action = asked->operands[0];
     if (strcmp(action, "load") == 0) return load_run(set, asked);
@@ -262,13 +276,12 @@ static int act(shards *set, const options *asked) {
     if (strcmp(action, "count") == 0) return ask_run(set, asked, true);
     if (strcmp(action, "remove") == 0) return remove_run(set, asked);
     if (strcmp(action, "info") == 0) return info_run(set);
-    if (strcmp(action, "import") == 0) return shards_import(set, asked, file_of(asked));
-    if (strcmp(action, "export") == 0) return shards_export(set, asked, file_of(asked));
-    die("there is no 'tamis redis %s'; there are load, has, count, remove, info, import and export",
-        action);
+    return strcmp(action, "import") == 0 ? shards_import(set, asked, file_of(asked))
+                                         : shards_export(set, asked, file_of(asked));
 }
 
 int redis_run(const options *asked) {
+    check_action(asked);
     shards *const set = need(calloc(1, sizeof *set));
     shards_open(set, asked);
     int const code = act(set, asked);

@@ -47,6 +47,28 @@ def test_a_short_reply_is_an_error(server):
     assert "a reply with only 1 answers" in said
 
 
+@pytest.mark.parametrize("text", [
+    "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
+    "NOREPLICAS Not enough good replicas to write.", "TRYAGAIN clients were paused",
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."])
+def test_errors_that_go_away_are_waited_for(server, text):
+    left = {b"TAMIS.RESERVE": 2, b"TAMIS.ADD": 2}
+
+    def answer(words, _):
+        left[words[0]] = left.get(words[0], 0) - 1
+        return Error(text) if left[words[0]] >= 0 else NotImplemented
+    with Proxy(server.port, answer) as proxy:
+        said = One(proxy).tool("load", "--shards", 1, "-n", 100, "s", keys=["a", "b", "c"]).stderr
+    assert "3 keys added, 3 of them new" in said
+
+
+def test_an_action_is_checked_before_a_server_is_asked():
+    for words, text in (((), "what is to be done?"), (("frob", "s"), "there is no 'tamis redis frob'")):
+        done = subprocess.run([TOOL, "redis", *words, "--cluster", "127.0.0.1:1"], capture_output=True, text=True,
+                              check=False)
+        assert done.returncode == 2 and text in done.stderr
+
+
 def test_a_shard_that_was_lost_is_not_made_again(one, r):
     keys = [f"k{n}" for n in range(1000)]
     one.tool("load", "--shards", 8, "-n", "10k", "s", keys=keys)
