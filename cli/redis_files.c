@@ -13,7 +13,7 @@
 #include "redis_shards.h"
 #include "setfile.h"
 
-/* Bytes that grow: the other end of tamis_write(). */
+/* A buffer that grows: tamis_write() writes to it. */
 typedef struct byte_pile {
     char  *bytes;
     size_t n, room;
@@ -53,7 +53,7 @@ static void store_part(shards *set, const tamis_set *part, unsigned i) {
 }
 
 /* Split a part of 2^level until there are P, and store each: one branch at a time, so that not all
- * of them are in memory at once. Takes the set. */
+ * of them are in memory at once. Frees `part`. */
 static void store_split(shards *set, tamis_set *part, unsigned index, unsigned parts) {
     tamis_set    *first = NULL, *second = NULL;
     tamis_problem problem = { .status = TAMIS_OK };

@@ -40,7 +40,7 @@ void round_finish(request_round *round);
 /* Both. */
 void round_run(cluster *nodes, round_request *requests, size_t n, unsigned replicas);
 
-/* What went wrong on the way, for tests and curious people. */
+/* What went wrong on the way, for the final report. */
 typedef struct round_events {
     uint64_t redirected, lost_connections, sent_again;
 } round_events;

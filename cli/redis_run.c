@@ -121,7 +121,7 @@ static uint64_t change_all(shards *set, const options *asked, const char *verb,
 
 static int load_run(shards *set, const options *asked) {
     uint64_t keys;
-    shards_found(set, asked);
+    shards_ensure(set, asked);
     uint64_t const new_ones = change_all(set, asked, "TAMIS.ADD", &keys);
     tell_changes(set, asked, keys, new_ones, "added", "new");
     return EXIT_DONE;

@@ -54,8 +54,8 @@ void           shards_free_all(const shards *set, round_request *all);
 /* How many different nodes the shards are on. */
 unsigned shards_nodes(const shards *set);
 
-/* redis_found.c: make the set, if it does not exist or is not whole; else all must be there. */
-void shards_found(shards *set, const options *asked);
+/* redis_ensure.c: make the set, if it does not exist or is not whole; else all must be there. */
+void shards_ensure(shards *set, const options *asked);
 
 /* redis_files.c */
 int shards_import(shards *set, const options *asked, const char *path);

@@ -51,8 +51,8 @@ void background_free(tamis_value *value);
 typedef struct decoding {
     background_job job;
     tamis_key      source;
-    byte_buffer    bytes; /* the source, if it is the job's own; or it is */
-    redis_string  *word;  /* ... this word of the command */
+    byte_buffer    bytes; /* the source, if it belongs to the job; empty if it is `word` */
+    redis_string  *word;  /* the word of the command that is the source; NULL: it is `bytes` */
     unsigned       family;
     bool           replaces; /* the key may exist */
 

@@ -367,8 +367,8 @@ int bf_scandump(redis_ctx *ctx, redis_string **argv, int argc) {
     return REDIS_OK;
 }
 
-/* A live filter is never overwritten. Which error it is, is told as other servers of these commands
- * do: the piece ends before `position`, counted from 1. */
+/* A live filter is never overwritten. The errors are those that clients know from other servers:
+ * they depend on where the piece would go. It ends before `position`, counted from 1. */
 static void reply_not_loaded(redis_ctx *ctx, const tamis_value *value, long long position,
                              size_t n) {
     uint64_t const total = value_encoded_bytes(value);

@@ -24,7 +24,7 @@ bool clock_apply(tamis_value *value, uint64_t ticks, uint64_t steps, uint64_t no
 void clock_watch(tamis_value *value, int db, const redis_string *key);
 void clock_forget(tamis_value *value);
 
-/* What its place in the list takes. */
+/* Bytes of its place in the list. */
 size_t clock_memory(const tamis_value *value);
 void   clock_moved(tamis_value *value); /* the value has another address now */
 

@@ -1,4 +1,4 @@
-/* commands.c - the table of all commands, and how the server gets to know it. */
+/* commands.c - the table of all commands, and their registration at the server. */
 #include "commands.h"
 
 #include "bf.h"
@@ -186,13 +186,13 @@ typedef struct command_row {
 
 static const command_row commands[] = {
     { "bf.reserve", bf_reserve, WRITE, MAKES, -4, "1.0.0", ONCE,
-      "Makes an empty set of keys that are not removed", bf_reserve_args, 1 },
+      "Makes an empty set whose items cannot be removed", bf_reserve_args, 1 },
     { "bf.add", bf_add, WRITE, ADDS, 3, "1.0.0", ONCE,
       "Adds an item, and tells whether it was new. Makes the set if there is none", key_item, 1 },
     { "bf.madd", bf_madd, WRITE, ADDS, -3, "1.0.0", EACH,
       "Adds items, and tells which were new. Makes the set if there is none", key_items, 1 },
     { "bf.insert", bf_insert, WRITE, ADDS, -4, "1.0.0", EACH,
-      "Adds items; if there is no set yet, makes one as the options say", bf_insert_args, 1 },
+      "Adds items. Makes the set as the options say if there is none", bf_insert_args, 1 },
     { "bf.exists", bf_exists, READ, READS, 3, "1.0.0", ONCE, "Tells whether an item was added",
       key_item, 1 },
     { "bf.mexists", bf_mexists, READ, READS, -3, "1.0.0", EACH, "Tells which items were added",
@@ -209,13 +209,14 @@ static const command_row commands[] = {
 
     { "cf.reserve", cf_reserve, WRITE, MAKES, -3, "1.0.0", ONCE,
       "Makes an empty set that counts copies and can remove them", cf_reserve_args, 1 },
-    { "cf.add", cf_add, WRITE, ADDS, 3, "1.0.0", ONCE, "Adds a copy of an item", key_item, 1 },
-    { "cf.addnx", cf_addnx, WRITE, ADDS, 3, "1.0.0", ONCE, "Adds an item unless it is there",
-      key_item, 1 },
+    { "cf.add", cf_add, WRITE, ADDS, 3, "1.0.0", ONCE,
+      "Adds a copy of an item. Makes the set if there is none", key_item, 1 },
+    { "cf.addnx", cf_addnx, WRITE, ADDS, 3, "1.0.0", ONCE,
+      "Adds an item unless it is there. Makes the set if there is none", key_item, 1 },
     { "cf.insert", cf_insert, WRITE, ADDS, -4, "1.0.0", EACH,
-      "Adds a copy of each item; if there is no set yet, makes one", cf_insert_args, 1 },
+      "Adds a copy of each item. Makes the set if there is none", cf_insert_args, 1 },
     { "cf.insertnx", cf_insertnx, WRITE, ADDS, -4, "1.0.0", EACH,
-      "Adds each item unless it is there; if there is no set yet, makes one", cf_insert_args, 1 },
+      "Adds each item unless it is there. Makes the set if there is none", cf_insert_args, 1 },
     { "cf.exists", cf_exists, READ, READS, 3, "1.0.0", ONCE, "Tells whether an item is there",
       key_item, 1 },
     { "cf.mexists", cf_mexists, READ, READS, -3, "1.0.0", EACH, "Tells which items are there",
@@ -254,7 +255,7 @@ static const command_row commands[] = {
     { "tamis.dump", set_dump, "readonly", READS, 2, "0.1.0", ALL,
       "Returns the set as a file of the library", key_only, 1 },
     { "tamis.restore", set_restore, WRITE, MAKES, -3, "0.1.0", ALL,
-      "Makes a key of a file of the library", restore_args, 1 },
+      "Makes a key from a file of the library", restore_args, 1 },
 
     { "tamis.state.reserve", states_reserve, WRITE, MAKES, -4, "0.1.0", ONCE,
       "Makes an empty table of items that have a value", states_reserve_args, 1 },
@@ -265,7 +266,7 @@ static const command_row commands[] = {
     { "tamis.state.move", states_move, "write fast", ADDS, -5, "0.1.0", EACH,
       "Gives another value to items that have the value `from`, or * for any", move_args, 1 },
     { "tamis.state.touch", states_touch, "write fast", ADDS, -3, "0.1.0", EACH,
-      "Lets the timeout of items begin again", key_items, 1 },
+      "Starts the timeout of items again", key_items, 1 },
     { "tamis.state.drop", states_drop, "write fast", REMOVES, -4, "0.1.0", EACH,
       "Removes items that have the value `from`, or * for any", drop_args, 1 },
     { "tamis.state.tally", states_tally, "readonly", READS, 2, "0.1.0", ALL,

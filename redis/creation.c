@@ -142,7 +142,7 @@ static bool is_same_ask(const value_recipe *a, const value_recipe *b) {
     return strcmp(texts[0], texts[1]) == 0;
 }
 
-/* An ask, and what was chosen. */
+/* A recipe that was asked for, and the one that was chosen for it. */
 typedef struct known_ask {
     creation_rule rule;
     value_recipe  asked, chosen;
@@ -185,7 +185,7 @@ static void work_creation(background_job *job) {
     create((creation *)job);
 }
 
-/* What was prepared and not used is remembered, too: who tries again need not wait again. */
+/* What was prepared and not used is remembered, too: a client that tries again does not wait. */
 static void end_creation(background_job *job) {
     creation *const one = (creation *)job;
     if (one->value != NULL) remember(one);

@@ -23,7 +23,7 @@ void hold_was_read(tamis_value *value);
 /* The holder is done: clients and jobs that waited for the value go on. */
 void hold_end(tamis_value *value);
 
-/* Does somebody hold it, or is somebody about to change it who had to wait for that? */
+/* True: nobody holds it, and no client that had to wait for it is about to change it. */
 bool hold_is_free(const tamis_value *value);
 
 /* Before a command changes the value of an open key. True: the client waits, and `handler` will run
@@ -36,7 +36,7 @@ void hold_wait(tamis_value *value);
 /* Something that waits until two values are free, and then holds both and goes on: job.start(). */
 typedef struct hold_job {
     struct hold_job *next;
-    tamis_value     *values[2]; /* with a reference; the same hold order as in start */
+    tamis_value     *values[2]; /* each with a reference */
     void (*start)(struct hold_job *job);
 } hold_job;
 

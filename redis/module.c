@@ -25,7 +25,10 @@ static void on_flush(redis_ctx *ctx, redis_event event, uint64_t subevent, void 
 
 int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc) {
     if (!redis_find_functions(ctx)) return REDIS_ERR;
-    if (redis_IsModuleNameBusy("tamis")) return REDIS_ERR;
+    if (redis_IsModuleNameBusy("tamis")) {
+        redis_Log(ctx, "warning", "tamis cannot load: it is loaded already");
+        return REDIS_ERR;
+    }
     redis_SetModuleAttribs(ctx, "tamis", TAMIS_VERSION_NUMBER, REDIS_API_VERSION);
     if (!settings_read(ctx, argv, argc)) return REDIS_ERR;
     redis_SetModuleOptions(ctx, REDIS_HANDLES_IO_ERRORS);

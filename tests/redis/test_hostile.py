@@ -1,4 +1,4 @@
-"""Payloads that somebody made to harm the server: it answers with an error, or takes a valid value, and lives."""
+"""Hostile payloads: the server replies with an error, or accepts a valid value, and does not crash."""
 import random
 
 import pytest

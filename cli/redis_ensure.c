@@ -1,4 +1,4 @@
-/* redis_found.c - tamis redis load: a set that does not exist yet is made; of one that exists, all
+/* redis_ensure.c - tamis redis load: a set that does not exist yet is made; of one that exists, all
  * shards must be there. */
 #include <inttypes.h>
 #include <math.h>
@@ -74,7 +74,7 @@ static tamis_seed random_seed(void) {
     return facts.seed;
 }
 
-void shards_found(shards *set, const options *asked) {
+void shards_ensure(shards *set, const options *asked) {
     if (set->n == 0) {
         set_meta wanted = meta_of_options(asked);
         if (asked->spec.seed == NULL) wanted.seed = random_seed();
