@@ -32,12 +32,21 @@ static void write_protocol(uint8_t protocol) {
         json_count("protocol", protocol);
 }
 
+static bool has_ports(const flow_tuple *flow) {
+    return flow->protocol != PROTOCOL_ICMP && flow->protocol != PROTOCOL_ICMP6;
+}
+
 static void write_end(const flow_tuple *flow, bool is_high, const char *name,
                       const char *port_name) {
     address_text text;
     address_write(flow->address[is_high], flow->version, text);
     json_text(name, text);
-    json_count(port_name, flow->port[is_high]);
+    if (has_ports(flow)) json_count(port_name, flow->port[is_high]);
+}
+
+/* ICMP has no ports. The identifier tells the pings of two hosts apart. */
+static void write_identifier(const flow_tuple *flow) {
+    if (!has_ports(flow)) json_count("id", flow->extra);
 }
 
 /* Both ends. If the machine does not know which is the client, the sender is `from`. */
@@ -48,6 +57,7 @@ static void write_ends(const machine *m, const tracked *p) {
     write_end(&p->p.flow, first, is_known ? "client" : "from",
               is_known ? "client_port" : "from_port");
     write_end(&p->p.flow, !first, is_known ? "server" : "to", is_known ? "server_port" : "to_port");
+    write_identifier(&p->p.flow);
     if (p->rule->is_guess) json_bool("is_guess", true);
 }
 
@@ -93,7 +103,7 @@ void events_write_scan(const scans *s, uint16_t i, scan_verdict verdict, scan_sp
     write_address("source", s->list.hosts[i].address, s->list.hosts[i].version);
     if (verdict == SCAN_RETRIES) {
         write_address("target", source->target.address, source->target.version);
-        json_count("target_port", source->target.port);
+        if (source->target.port != 0) json_count("target_port", source->target.port);
     }
     json_count("attempts", known.attempts);
     json_count("answered", known.answers);
@@ -137,6 +147,7 @@ void events_timeout(const ends_flow *attempt, uint64_t time_ns) {
     write_protocol(attempt->flow.protocol);
     write_end(&attempt->flow, attempt->is_client_high, "client", "client_port");
     write_end(&attempt->flow, !attempt->is_client_high, "server", "server_port");
+    write_identifier(&attempt->flow);
     json_close('}');
 }
 

@@ -58,7 +58,9 @@ static void print_head(const machine *m) {
     output_text("%s: %s\n\n  packets     %s", m->name, m->title, protocol_word(m->protocol));
     if (m->ports.n != 0) output_string(", from or to port ");
     print_ports(&m->ports);
-    output_text("\n  a flow is   %s\n", keys[m->key]);
+    bool const is_echo = m->key == KEY_PORTS && m->protocol == PROTOCOL_ICMP;
+    output_text("\n  a flow is   %s\n",
+                is_echo ? "addresses, protocol and the identifier of an echo" : keys[m->key]);
     if (m->duplicate_ns == 0) return;
     output_string("  copies      within ");
     print_duration(m->duplicate_ns);

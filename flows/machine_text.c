@@ -62,6 +62,8 @@ static bool read_over(reader *r) {
         if (!word_is(r, known[i].word)) continue;
         r->m->protocol = known[i].protocol;
         if (!word_next(r) || !word_accept(r, "port", &has_ports)) return false;
+        if (has_ports && known[i].protocol == PROTOCOL_ICMP)
+            return word_fail(r, "ICMP has no ports; leave out 'port'");
         return !has_ports || word_take_ports(r, &r->m->ports);
     }
     return word_fail_expected(r, "tcp, udp, icmp or any after 'over'");
@@ -322,6 +324,10 @@ static bool check_timeouts(reader *r) {
                      MACHINE_TIMED_VALUES, n);
 }
 
+static bool is_port_test(const machine_atom *atom) {
+    return atom->kind == ATOM_PORT || atom->kind == ATOM_FROM_PORT || atom->kind == ATOM_TO_PORT;
+}
+
 /* A test that no packet of this protocol can meet is a mistake. */
 static bool check_atoms(reader *r) {
     static const char *const names[] = {
@@ -336,6 +342,8 @@ static bool check_atoms(reader *r) {
             return word_fail(r, "only TCP has flags, and this machine is over %s", name);
         if (atom->kind == ATOM_TYPE && m->protocol != PROTOCOL_ICMP)
             return word_fail(r, "only ICMP has a 'type', and this machine is over %s", name);
+        if (is_port_test(atom) && m->protocol == PROTOCOL_ICMP)
+            return word_fail(r, "ICMP has no ports; use 'type', 'byte' or an address");
         if (atom->kind == ATOM_PROTOCOL)
             return word_fail(r, "all packets of this machine are %s: this test says nothing", name);
     }

@@ -107,8 +107,8 @@ static packet_skip parse_udp(parse *p, packet *out) {
     return PACKET_TAKEN;
 }
 
-/* An echo request and its reply are one flow: they share an identifier, which takes the place of
- * the ports. */
+/* An echo request and its reply are one flow: they share an identifier. It is not a port: a ping of
+ * one host with many identifiers is no scan of ports. */
 static packet_skip parse_icmp(parse *p, packet *out) {
     const uint8_t *const header = parse_take(p, 4);
     if (header == NULL) return PACKET_SHORT_TRANSPORT;
@@ -117,7 +117,7 @@ static packet_skip parse_icmp(parse *p, packet *out) {
     if (is_echo) {
         const uint8_t *const rest = parse_take(p, 4);
         if (rest == NULL) return PACKET_SHORT_TRANSPORT;
-        p->from_port = p->to_port = big16(rest);
+        out->flow.extra = big16(rest);
     }
     out->payload_bytes = (uint32_t)on_wire(p);
     return PACKET_TAKEN;

@@ -60,10 +60,11 @@ enum {
 /* It has no padding, because its bytes are hashed. */
 typedef struct flow_tuple {
     uint8_t  address[2][16]; /* IPv4: 4 bytes, then zeros */
-    uint16_t port[2];        /* ICMP echo: the identifier, twice. Other protocols: 0 */
+    uint16_t port[2];        /* 0 if the protocol has no ports */
     uint8_t  protocol;
     uint8_t  version; /* 4 or 6 */
-    uint16_t extra;   /* 0, or what the machine adds to the key, as a DNS id */
+    uint16_t extra;   /* ICMP echo: the identifier. What the machine adds to the key, as a DNS id.
+                         Else 0 */
 } flow_tuple;
 
 typedef struct packet {

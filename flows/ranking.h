@@ -25,7 +25,7 @@
 typedef struct host_end {
     uint8_t  address[16];
     uint8_t  version;
-    uint16_t port;
+    uint16_t port; /* 0: there is none */
 } host_end;
 
 typedef struct ranking {

@@ -27,10 +27,14 @@ static void print_scan(const scans *s, uint16_t i, int width) {
     number_exact(known.ports, ports);
     output_text("    %-*s %s attempts, %s answered; ", width, address, attempts, answers);
     if (source->verdict == SCAN_RETRIES)
-        output_text("one target is %s port %u\n", target, source->target.port);
+        output_text("one target is %s", target);
     else
-        output_text("about %s %s and %s %s\n", hosts, known.hosts == 1 ? "host" : "hosts", ports,
-                    known.ports == 1 ? "port" : "ports");
+        output_text("about %s %s", hosts, known.hosts == 1 ? "host" : "hosts");
+    if (source->verdict == SCAN_RETRIES && source->target.port != 0)
+        output_text(" port %u", source->target.port);
+    if (source->verdict != SCAN_RETRIES && known.ports != 0)
+        output_text(" and %s %s", ports, known.ports == 1 ? "port" : "ports");
+    output_string("\n");
 }
 
 /* The width of the column of addresses. IPv6 addresses can be long. */

@@ -146,7 +146,7 @@ static void source_count(scans *s, scan_source *source, const host_end *to, uint
     size_t const          i = source->piece % SCANS_PIECES;
     scan_registers *const piece = &source->pieces[i];
     scans_register(piece->hosts, host);
-    scans_register(piece->ports, port);
+    if (to->port != 0) scans_register(piece->ports, port);
     scans_register(piece->targets, hash_target(host, port));
     vote_for(source, to, hash_target(host, port));
     source->is_recent = true;

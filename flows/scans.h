@@ -95,7 +95,7 @@ double scans_estimate(const uint8_t *registers);
 typedef enum scan_span { SCAN_WINDOW, SCAN_ALL } scan_span;
 typedef struct scan_figures {
     uint64_t attempts, answers;
-    uint64_t hosts, ports; /* estimates */
+    uint64_t hosts, ports; /* estimates; 0 ports: the protocol has none */
 } scan_figures;
 scan_figures scans_figures(const scan_source *source, scan_span span);
 

@@ -42,7 +42,7 @@ void tracker_fini(tracker *t) {
 }
 
 static __attribute__((noinline)) uint64_t hash_hosts(const tracker *t, flow_tuple flow) {
-    flow.port[0] = flow.port[1] = 0;
+    flow.port[0] = flow.port[1] = flow.extra = 0;
     return XXH3_64bits_withSeed(&flow, sizeof flow, t->seed);
 }
 

@@ -90,8 +90,10 @@ static void print_scans(const who *all, scan_verdict verdict, const char *title)
         number_exact(known.answers, text[1]);
         number_exact(known.hosts, text[2]);
         number_exact(known.ports, text[3]);
-        output_text("    %-13s %s: %s attempts, %s answered, hosts %s, ports %s\n", title, address,
-                    text[0], text[1], text[2], text[3]);
+        output_text("    %-13s %s: %s attempts, %s answered, hosts %s", title, address, text[0],
+                    text[1], text[2]);
+        if (known.ports != 0) output_text(", ports %s", text[3]);
+        output_string("\n");
     }
     if (n > TEXT_ROWS) output_text("    %-13s and %zu more\n", title, n - TEXT_ROWS);
 }

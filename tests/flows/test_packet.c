@@ -154,7 +154,8 @@ static void echoes_and_their_answers_are_one_flow(void **state) {
         frame_echo(&back, style, &b, &a, true);
         packet const p = must_parse(&there), q = must_parse(&back);
         assert_memory_equal(&p.flow, &q.flow, sizeof p.flow);
-        assert_int_equal(p.flow.port[0], 77);
+        assert_int_equal(p.flow.extra, 77);
+        assert_int_equal(p.flow.port[0] | p.flow.port[1], 0); /* an identifier is not a port */
         assert_int_equal(p.type, i == 0 ? 8 : 128);
         assert_int_equal(q.type, i == 0 ? 0 : 129);
     }
