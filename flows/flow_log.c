@@ -11,6 +11,8 @@
 #include "message.h"
 #include "output.h"
 
+#define WARN_SECONDS 60 /* between two reports that the file cannot be written */
+
 static const struct {
     const char *name;
     bool        is_text; /* quoted in JSON, and compared as text */
@@ -119,14 +121,30 @@ static bool is_standard_output(const flow_log *log) {
     return strcmp(log->spec->path, "-") == 0;
 }
 
+/* A full disk does not end the run: there may be room again later. */
+static void note_failure(flow_log *log, int error) {
+    time_t const now = time(NULL);
+    if (!log->has_failed || now - log->warned >= WARN_SECONDS) {
+        warn("--log %s: %s; lines are lost until it can be written again", log->spec->path,
+             strerror(error));
+        log->warned = now;
+    }
+    log->has_failed = true;
+}
+
 /* Write to the file, or to standard output together with everything else that goes there. */
 static void put_text(flow_log *log, const char *text) {
     if (log->file == NULL) {
         output_string(text);
         return;
     }
-    (void)fputs(text, log->file);
+    if (fputs(text, log->file) == EOF) note_failure(log, errno);
     log->n_bytes += strlen(text);
+}
+
+void flow_log_flush(flow_log *log) {
+    if (!log->is_open || log->file == NULL) return;
+    if (fflush(log->file) != 0) note_failure(log, errno);
 }
 
 /* The first line names the columns. A file that is continued has one already. */
@@ -183,9 +201,8 @@ void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spe
 
 static void close_file(flow_log *log) {
     if (log->file == NULL) return;
-    bool const is_bad = ferror(log->file) != 0, is_lost = fclose(log->file) != 0;
+    if (fclose(log->file) != 0) note_failure(log, errno);
     log->file = NULL;
-    if (is_bad || is_lost) warn("--log %s: writing failed", log->spec->path);
 }
 
 void flow_log_close(flow_log *log) {

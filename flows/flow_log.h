@@ -14,6 +14,7 @@
 #define FLOWS_FLOW_LOG_H
 
 #include <stdio.h>
+#include <time.h>
 
 #include "log_spec.h"
 #include "records.h"
@@ -24,8 +25,10 @@ typedef struct flow_log {
     const flow_log_spec *spec;
     const machine       *m;
     uint64_t             tick_ns, tick;
-    FILE                *file;    /* NULL: standard output, through output.h */
-    uint64_t             n_bytes; /* in the file */
+    FILE                *file;       /* NULL: standard output, through output.h */
+    uint64_t             n_bytes;    /* in the file */
+    bool                 has_failed; /* lines were lost, */
+    time_t               warned;     /* and when this was last reported */
     records              records;
     uint64_t             n_ends; /* flows that had a line, or would have had without a filter */
 } flow_log;
@@ -33,6 +36,9 @@ typedef struct flow_log {
 /* Without a path in the spec, nothing is logged. An error ends the program. */
 void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spec);
 void flow_log_close(flow_log *log);
+
+/* Write what is still in memory. An error is reported, once in a minute, and has_failed is set. */
+void flow_log_flush(flow_log *log);
 
 /* Close the file and open it again by its name, after it was moved. */
 void flow_log_reopen(flow_log *log);

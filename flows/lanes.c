@@ -297,6 +297,7 @@ static void tend(lanes *all) {
     if (!s->asked->is_quiet) use_sums(all, show_progress, now_ns);
     release_lanes(all);
     (void)pthread_mutex_lock(&s->lock);
+    flow_log_flush(&s->watch.log);
     output_flush();
     (void)pthread_mutex_unlock(&s->lock);
 }

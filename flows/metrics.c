@@ -129,22 +129,23 @@ static void write_all(FILE *file, const session *s, const table_info *info) {
     write_gauge(file, s, "table_capacity", "Flows that the table has room for.", info->capacity);
 }
 
-void metrics_write(const session *s, const table_info *info, const char *name) {
+bool metrics_write(const session *s, const table_info *info, const char *name) {
     char  other[4096];
     int   error = 0;
     FILE *file = NULL;
     if (snprintf(other, sizeof other, "%s.%ld", name, (long)getpid()) < (int)sizeof other)
         file = fopen(other, "w");
     if (file == NULL) {
-        warn("%s: %s", name, strerror(errno != 0 ? errno : ENAMETOOLONG));
-        return;
+        warn("--metrics %s: %s", name, strerror(errno != 0 ? errno : ENAMETOOLONG));
+        return false;
     }
     (void)fchmod(fileno(file), 0644); /* whatever the umask: it is for others to read */
     write_all(file, s, info);
     bool const is_bad = ferror(file) != 0;
     if (fclose(file) != 0 || is_bad) error = errno != 0 ? errno : EIO;
     if (error == 0 && rename(other, name) != 0) error = errno;
-    if (error == 0) return;
+    if (error == 0) return true;
     (void)unlink(other);
-    warn("%s: %s; the old file stays", name, strerror(error));
+    warn("--metrics %s: %s; the old file stays", name, strerror(error));
+    return false;
 }

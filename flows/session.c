@@ -46,7 +46,7 @@ static void load_flow_table(session *s, state_file *file) {
     s->saved_ns = file->time_ns;
     if (s->flows != NULL) return;
     state_free(file);
-    warn("%s: %s; beginning without it", s->asked->state,
+    warn("--state %s: %s; beginning without it, and it is replaced at the end", s->asked->state,
          *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
 }
 
@@ -89,8 +89,10 @@ static void session_on_time(void *context, uint64_t now_ns, uint64_t ticks) {
 
 static void session_on_full(void *context, bool is_refused) {
     session *const lane = context, *const s = lane->main;
+    table_info info; /* the tracker has not counted the flows of this batch yet */
+    table_inspect(lane->flows, &info);
     (void)pthread_mutex_lock(&s->lock);
-    watch_full(&s->watch, is_refused, lane->tracker.counts.n_now, lane->clock.latest_ns);
+    watch_full(&s->watch, is_refused, info.flows, lane->clock.latest_ns);
     (void)pthread_mutex_unlock(&s->lock);
 }
 
@@ -276,14 +278,20 @@ size_t session_packets_to_read(const session *s) {
     return s->packets < max ? (size_t)(max - s->packets) : 0;
 }
 
-/* From a pipe, packets are handled as they come and not when a batch is full. */
+/* From a pipe, packets are handled as they come and not when a batch is full, and what they cause
+ * can be read at once. */
+static void handle_waiting(session *s) {
+    tracker_flush(&s->tracker);
+    flow_log_flush(&s->watch.log);
+    output_flush();
+}
+
 static capture_status read_packets(session *s, capture *input) {
     capture_status status = CAPTURE_MORE;
     bool const     is_stream = capture_total_bytes(input) == 0;
     while (status == CAPTURE_MORE && session_packets_to_read(s) != 0) {
         status = capture_read(input, session_packets_to_read(s), session_on_packet, s);
-        if (is_stream) tracker_flush(&s->tracker);
-        if (is_stream && s->asked->is_json) output_flush();
+        if (is_stream) handle_waiting(s);
         if (upkeep_is_due(s->upkeep, 0)) upkeep_do(s->upkeep, s, 0); /* a signal, or rotation */
         if (!s->asked->is_quiet) session_show_progress(s, capture_read_bytes(input));
     }
@@ -318,7 +326,11 @@ void session_finish(session *s) {
     bool const has_table = s->flows != NULL && s->tracker.tick_ns != 0;
     if (has_table) tracker_advance(&s->tracker, s->clock.now_ns);
     while (has_table && table_is_behind(s->flows)) tracker_advance(&s->tracker, s->clock.now_ns);
-    if (s->main == s) watch_finish(&s->watch, s->clock.now_ns, s->asked->state != NULL);
+    if (s->main == s) {
+        watch_finish(&s->watch, s->clock.now_ns, s->asked->state != NULL);
+        flow_log_flush(&s->watch.log);
+        s->is_broken |= s->watch.log.has_failed;
+    }
     if (!has_table) return; /* several lanes, which are finished */
     if (s->has_check) check_finish(&s->check, (uint32_t)s->tracker.tick);
 }

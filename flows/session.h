@@ -47,7 +47,7 @@ typedef struct session {
 
     size_t n_captures; /* opened so far */
     double seconds;    /* spent reading them */
-    bool   is_broken;  /* a capture was cut off or damaged, or could not be opened */
+    bool   is_broken;  /* a capture could not be read to its end, or a file not be written */
 } session;
 
 /* Make the machine and the table, or end the program. */

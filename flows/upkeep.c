@@ -140,12 +140,13 @@ bool upkeep_is_due(const upkeep *u, uint64_t now_ns) {
            (now_ns != 0 && intervals_are_due(&u->intervals, now_ns)) || are_metrics_due(u, now_ns);
 }
 
-static void write_metrics(upkeep *u, const session *s, uint64_t now_ns) {
+/* False: the file could not be written. */
+static bool write_metrics(upkeep *u, const session *s, uint64_t now_ns) {
     if (u->metrics_ns != UINT64_MAX) u->metrics_ns = now_ns + metrics_pause(u);
-    if (u->asked->metrics == NULL) return;
+    if (u->asked->metrics == NULL) return true;
     if (!u->has_table) table_inspect(s->flows, &u->table);
     u->has_table = true;
-    metrics_write(s, &u->table, u->asked->metrics);
+    return metrics_write(s, &u->table, u->asked->metrics);
 }
 
 void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
@@ -157,9 +158,9 @@ void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
     }
     if (now_ns != 0 && intervals_are_due(&u->intervals, now_ns)) {
         intervals_print_due(&u->intervals, s, now_ns);
-        write_metrics(u, s, now_ns);
+        (void)write_metrics(u, s, now_ns);
     } else if (are_metrics_due(u, now_ns)) {
-        write_metrics(u, s, now_ns);
+        (void)write_metrics(u, s, now_ns);
     }
     if (wants_report) report_now(u, s);
     if (is_output_long(u)) rotate_output(u);
@@ -168,5 +169,5 @@ void upkeep_do(upkeep *u, session *s, uint64_t now_ns) {
 
 void upkeep_end(upkeep *u, session *s) {
     intervals_print_last(&u->intervals, s);
-    write_metrics(u, s, s->clock.latest_ns);
+    s->is_broken |= !write_metrics(u, s, s->clock.latest_ns);
 }

@@ -72,3 +72,7 @@ with open("twice", "wb") as file:
 END
 code_of tamis-flows tcp --flows 1000 --json --seed 1 twice 2>err | sed -n 's/.*"full","time":17000\(00...\).*/\1/p; /^exit/p'
 grep -c 'table is full' err
+# The message has the number of flows in the table, also if the first packets fill it.
+tamis-make-capture bulk crowd connections=1000 packets=2 >/dev/null
+code_of tamis-flows tcp -q --flows 1 --seed 1 crowd 2>err
+grep -c 'full of 0 flows' err || true
