@@ -337,6 +337,9 @@ static void check_company(const options *asked) {
     bool const is_live = asked->interface != NULL;
     if (!is_live && asked->cores > 1) die("--cores: only captures from interfaces (-i) use it");
     if (!is_live && asked->user != NULL) die("--user: only captures from interfaces (-i) use it");
+    if (!is_live && asked->buffer != 0) die("--buffer: only captures from interfaces (-i) use it");
+    if (!is_live && asked->fails_on_drops)
+        die("--fail-on-drops: only captures from interfaces (-i) use it");
     if (asked->cores > 1 && asked->is_checked) die("--check works on one core only");
     if (asked->cores > 1 && asked->max_packets != 0) die("-c works on one core only");
     if (asked->cores > 1 && asked->state != NULL) die("--state works on one core only");
@@ -347,15 +350,31 @@ static void check_company(const options *asked) {
     bool const has_log_file = asked->log.path != NULL && strcmp(asked->log.path, "-") != 0;
     if (asked->rotate != 0 && asked->output == NULL && !has_log_file)
         die("--rotate needs an output file (-o) or a flow log (--log FILE)");
+    if (asked->keep != 0 && asked->rotate == 0) die("--keep needs --rotate: 100M, for example");
+}
+
+/* Two outputs in one file would overwrite each other, and an output would spoil a capture. */
+static void check_names(const options *asked) {
+    static const char *const outputs[] = { "-o", "--log", "--metrics", "--state" };
+    const char *const names[] = { asked->output, asked->log.path, asked->metrics, asked->state };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *const name = names[i];
+        if (name == NULL || strcmp(name, "-") == 0) continue;
+        for (size_t j = 0; j < i; j++) {
+            if (names[j] != NULL && strcmp(name, names[j]) == 0)
+                die("%s and %s have the same file %s; name two", outputs[j], outputs[i], name);
+        }
+        for (size_t j = 0; j < asked->n_captures; j++) {
+            if (strcmp(name, asked->captures[j]) == 0)
+                die("%s %s: this is a capture that is read; name another file", outputs[i], name);
+        }
+    }
 }
 
 void options_read(int argc, char **argv, const char *machine, options *ret_options) {
-    *ret_options = (options){ .machine = machine,
-                              .fpr = DEFAULT_FPR,
-                              .buffer = DEFAULT_BUFFER,
-                              .cores = 1,
-                              .keep = DEFAULT_KEEP,
-                              .log = { .n_ends = LOG_ENDS } };
+    *ret_options = (options){
+        .machine = machine, .fpr = DEFAULT_FPR, .cores = 1, .log = { .n_ends = LOG_ENDS }
+    };
     parse_options(argc, argv, ret_options);
     if (machine == NULL && optind == argc)
         die("run needs a machine: a file, or one that 'tamis-flows machines' lists");
@@ -364,6 +383,9 @@ void options_read(int argc, char **argv, const char *machine, options *ret_optio
     ret_options->n_captures = (size_t)(argc - optind);
     check_combination(ret_options);
     check_company(ret_options);
+    check_names(ret_options);
+    if (ret_options->buffer == 0) ret_options->buffer = DEFAULT_BUFFER;
+    if (ret_options->keep == 0) ret_options->keep = DEFAULT_KEEP;
     if (ret_options->log.n_columns == 0) flow_log_all_columns(&ret_options->log);
     if (ret_options->flows == 0 && ret_options->memory == 0) ret_options->flows = DEFAULT_FLOWS;
 }

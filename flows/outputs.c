@@ -22,6 +22,14 @@ static void refuse_folder(const char *option, const char *name, const char *exam
         die("--%s %s: this is a folder; name a file in it: %s/%s", option, name, name, example);
 }
 
+/* A device or a pipe would be replaced by a file, or be renamed: root may do that to /dev/null. */
+static void need_plain_file(const char *option, const char *name, const char *action) {
+    struct stat status;
+    if (is_file(name) && stat(name, &status) == 0 && !S_ISREG(status.st_mode))
+        die("--%s %s: this is a device or a pipe, which cannot be %s; name a file", option, name,
+            action);
+}
+
 /* Who we are now, for a message. */
 static const char *describe_user(const options *asked, char *ret_text, size_t n) {
     if (asked->user != NULL)
@@ -61,9 +69,12 @@ static void expect_file(const options *asked, const char *option, const char *na
 void outputs_check(const options *asked) {
     refuse_folder("state", asked->state, "flows.state");
     refuse_folder("metrics", asked->metrics, "flows.prom");
+    need_plain_file("metrics", asked->metrics, "replaced");
     need_folder(asked, "state", asked->state);
     need_folder(asked, "metrics", asked->metrics);
     if (asked->rotate != 0) {
+        need_plain_file("output", asked->output, "renamed by --rotate");
+        need_plain_file("log", asked->log.path, "renamed by --rotate");
         need_folder(asked, "output", asked->output);
         need_folder(asked, "log", asked->log.path);
     }

@@ -81,7 +81,7 @@ static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for)
     memcpy(&header, bytes, sizeof header);
     if (header.checksum != header_checksum(&header) || !fits(&header, n)) return "it is damaged";
     if (header.made_for != made_for)
-        return "it is of another machine, or of a table of another size";
+        return "it was saved by another machine, or with another --flows, --memory, -e or -k";
     if (header.order_checksum !=
         XXH3_64bits(bytes + sizeof header, header.n_order * sizeof(uint64_t)))
         return "it is damaged";
@@ -105,7 +105,7 @@ bool state_load(const char *name, const machine *m, const table_spec *spec, stat
     refuse_foreign(name, bytes, n);
     const char *const fault = find_fault(bytes, n, hash_purpose(m, spec));
     if (fault != NULL) {
-        warn("%s: %s; beginning without it", name, fault);
+        warn("--state %s: %s; beginning without it, and it is replaced at the end", name, fault);
         free(bytes);
         return false;
     }
@@ -183,6 +183,6 @@ bool state_save(const char *name, const machine *m, const table_spec *spec, cons
     if (error == 0 && rename(other, name) != 0) error = errno;
     if (error == 0) return true;
     (void)unlink(other);
-    warn("%s: the flows could not be saved: %s", name, strerror(error));
+    warn("--state %s: the flows could not be saved: %s", name, strerror(error));
     return false;
 }

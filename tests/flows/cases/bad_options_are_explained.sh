@@ -32,3 +32,6 @@ code_of tamis-flows tcp --log x --log-where 'state=closed,state!=clsed' made
 code_of tamis-flows tcp --log-json made
 code_of tamis-flows check --dot
 code_of tamis-flows tcp --log nowhere/x made
+code_of tamis-flows tcp --keep 3 made
+code_of tamis-flows tcp --buffer 2M made
+code_of tamis-flows tcp --fail-on-drops made

@@ -9,6 +9,17 @@ code_of tamis-flows tcp -q --metrics no/such.prom made
 code_of tamis-flows tcp -q --state /no/such/state made
 code_of tamis-flows tcp -q --rotate 1M made
 ls folder
+# A pipe or a device would be replaced, or renamed. Nobody opens the pipe: opening would wait.
+mkfifo pipe
+code_of timeout 20 tamis-flows tcp -q --metrics pipe made
+code_of timeout 20 tamis-flows tcp -q --rotate 1M --log pipe made
+code_of timeout 20 tamis-flows tcp -q --rotate 1M -o pipe made
+test -p pipe && test ! -e pipe.1
+# One file for two outputs, and a capture as an output.
+code_of tamis-flows tcp -q -o one --log one made
+code_of tamis-flows tcp -q --metrics one --state one made
+code_of tamis-flows tcp -q -o made made
+test ! -e one
 # The file is full before the first line, and so it is moved.
 head -c 12000 /dev/zero | tr '\0' '\n' >out
 tamis-flows tcp --json --seed 1 --rotate 11k --keep 100 -o out made
