@@ -267,7 +267,7 @@ void floods_begin_interval(floods *f) {
     for (size_t i = 0; i < f->n_found; i++) f->found[i].in_interval = 0;
 }
 
-/* By insertion: there are few. */
+/* Insertion sort: there are few floods. */
 size_t floods_list(const floods *f, bool is_interval, const flood **ret_found, size_t max) {
     size_t n = 0;
     for (size_t i = 0; i < f->n_found; i++) {

@@ -185,11 +185,21 @@ static void check_tests(const machine *m, const flow_log_spec *spec) {
     }
 }
 
+/* Values of 32 bits need a kind that small builds of the library leave out. */
+static void check_kinds(void) {
+    for (size_t i = 0; tamis_states_kind_name(i) != NULL; i++) {
+        if (strcmp(tamis_states_kind_name(i), "state_print") == 0) return;
+    }
+    die("--log: this build of tamis has no tables for the log (the kind state_print is missing); "
+        "build it without -Dpapers=false");
+}
+
 void flow_log_open(flow_log *ret_log, const machine *m, const flow_log_spec *spec) {
     tamis_problem problem = { .status = TAMIS_OK };
     *ret_log = (flow_log){ .spec = spec, .m = m, .tick_ns = tracker_tick_ns(m) };
     if (spec->path == NULL) return;
     check_tests(m, spec);
+    check_kinds();
     if (!records_init(&ret_log->records, m, spec->capacity, spec->fpr, &spec->seed, &problem))
         die("--log: %s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
     ret_log->is_open = true;

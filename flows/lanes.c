@@ -317,7 +317,7 @@ static void run_threads(lanes *all) {
     for (unsigned i = 0; i < all->n; i++) {
         lane *const l = &all->all[i];
         if (pthread_create(&l->thread, NULL, lane_thread, l) != 0)
-            die("the system gives no thread for core %u; use a smaller --cores", i + 1);
+            die("cannot start a thread for core %u; use a smaller --cores", i + 1);
     }
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     while (is_any_reading(all)) {

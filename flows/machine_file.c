@@ -28,9 +28,9 @@ static size_t load_text(const char *name, char *ret_text, size_t max) {
     FILE *const file = fopen(name, "r");
     if (file == NULL) die("%s: %s", name, strerror(errno));
     size_t const n = fread(ret_text, 1, max, file);
-    bool const   is_bad = ferror(file) != 0;
+    int const    error = errno;
+    if (ferror(file) != 0) die("%s: %s", name, strerror(error));
     (void)fclose(file);
-    if (is_bad) die("%s: reading failed", name);
     if (n == max) refuse_length(name, ret_text, n);
     return n;
 }

@@ -362,7 +362,7 @@ static void check_names(const options *asked) {
         if (name == NULL || strcmp(name, "-") == 0) continue;
         for (size_t j = 0; j < i; j++) {
             if (names[j] != NULL && strcmp(name, names[j]) == 0)
-                die("%s and %s have the same file %s; name two", outputs[j], outputs[i], name);
+                die("%s and %s name the same file %s; use two files", outputs[j], outputs[i], name);
         }
         for (size_t j = 0; j < asked->n_captures; j++) {
             if (strcmp(name, asked->captures[j]) == 0)

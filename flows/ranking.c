@@ -107,7 +107,7 @@ void ranking_halve(ranking *r) {
     r->smallest /= 2;
 }
 
-/* By insertion: there are few places. */
+/* Insertion sort: `max` is small, or few values are not 0. */
 size_t ranking_sort(const ranking *r, const uint64_t *values, uint16_t *ret_hosts, size_t max) {
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {

@@ -59,7 +59,8 @@ bool records_init(records *ret_records, const machine *m, uint64_t capacity, dou
     spec.fpr = fpr;
     spec.prefer = TAMIS_PREFER_FAST;
     spec.seed = seed;
-    /* Twice as long as the table of flows keeps any: a flow that times out is asked for then. */
+    /* Twice the longest time in the table of flows: the record is still there when a flow has timed
+     * out, and its line is written. */
     spec.timeout = 2 * (longest / tracker_tick_ns(m) + 1);
     spec.timer_bits = 4;
     *ret_records = (records){ .m = m, .unit_ns = NS_PER_SECOND, .random = seed->high | 1 };

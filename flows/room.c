@@ -89,7 +89,7 @@ static tamis_step on_asked(void *context, size_t i, tamis_status status, uint32_
     return a->is_found[i] ? a->found : TAMIS_STEP_LEAVE;
 }
 
-/* What is told about flows that go. */
+/* What is updated and called when flows are evicted. */
 typedef struct eviction {
     uint64_t          *counts;
     room_evicted_hook *on_evicted;

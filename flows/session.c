@@ -58,7 +58,8 @@ static void make_flow_table(session *s, state_file *file) {
     s->flows = s->asked->is_exact ? table_exact_new(&s->spec, &problem)
                                   : table_states_new(&s->spec, &problem);
     if (s->flows == NULL)
-        die("%s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+        die("%s%s", *problem.text != '\0' ? problem.text : tamis_status_text(problem.status),
+            problem.status == TAMIS_ERR_MEMORY ? "; use a smaller --flows or --memory" : "");
 }
 
 /* ------------------------------------------------------------------ events of the tracker */

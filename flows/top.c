@@ -147,8 +147,8 @@ void top_see_rule(top *t, const tracked *p, tamis_status after) {
 
 /* ------------------------------------------------------------------ results */
 
-/* A host that is in a sample once or twice may have done no more than that. A row would accuse it
- * of as much as these stand for. */
+/* Each flow of the sample stands for many. A host with one or two of them may have had no others,
+ * and its row would accuse it of many. */
 #define LEAST_SAMPLES 8
 
 static bool is_sampled(const top *t, top_measure measure) {

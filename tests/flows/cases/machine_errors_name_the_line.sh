@@ -11,3 +11,5 @@ printf 'machine m\nover icmp port 53\nstate a timeout 1s\nfrom new when any go a
 code_of tamis-flows check ports.machine
 printf 'machine m\nover icmp\nstate a timeout 1s\nfrom new when to-port 53 go a\n' >ports.machine
 code_of tamis-flows check ports.machine
+mkdir folder.machine
+code_of tamis-flows check folder.machine
