@@ -258,7 +258,7 @@ TAMIS_INLINE unsigned lines_slot_after(const uint8_t *line, const lines_place *p
 TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
     unsigned slot = lines_slot_after(line, place, mine);
-    if (lines_rest_bits(lines) == 0) return slot;
+    if (lines_rest_bits(lines) == 0 || line[RUNS_AT + slot - 1] != place->byte) return slot;
     uint64_t same = runs_match(line, place->byte) & run_mask_here(mine);
     for (; same != 0; same &= same - 1) {
         slot -= lines_rest(lines, place->bucket, bits_lowest(same)) > rest;

@@ -80,16 +80,15 @@ TAMIS_INLINE bool near_rests_fit(lines_view lines, unsigned n) {
 }
 
 /* The rests of near_push(). */
-TAMIS_INLINE void near_push_rests(lines_view lines, const lines_place *place, const near_tail *tail,
-                                  const near_last *last, unsigned slot) {
+TAMIS_INLINE void near_push_rests(lines_view lines, uint64_t bucket, const near_tail *tail,
+                                  const near_last *last, unsigned slot, uint64_t rest) {
     if (lines_rest_bits(lines) == 0) return;
     shelf_view const shelves = lines_shelves(lines);
-    rests_row const  here = lines_row(lines, place->bucket);
-    rests_row const  there = shelf_row(&shelves, place->bucket);
+    rests_row const  here = lines_row(lines, bucket), there = shelf_row(&shelves, bucket);
     uint64_t const   moved = rests_get(&here, last->first, last->n);
     rests_insert(&there, tail->part.first, last->n, shelf_used(tail->ones), moved);
     rests_set(&here, last->first, last->n, 0);
-    rests_insert(&here, slot, 1, last->first, rest_new(lines.shape, place->remainder, 0));
+    rests_insert(&here, slot, 1, last->first, rest);
 }
 
 /* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the
@@ -117,7 +116,7 @@ static __attribute__((noinline)) bool near_make_room(lines_view lines, uint64_t 
  * written without a detour: nothing is looked for twice, and nothing is loaded again that was just
  * stored in other pieces, since a processor waits for that. */
 TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine, runs index,
-                            const near_last *last, unsigned slot) {
+                            const near_last *last, unsigned slot, uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
     near_tail      tail = near_find_tail(lines, place->bucket);
     unsigned const n = last->n, at = SHELF_AT + 2 * tail.part.first;
@@ -125,7 +124,7 @@ TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine
     if (shelf_used(tail.ones) + n > SHELF_KEYS && !near_make_room(lines, place->bucket, &tail, n))
         return false;
     near_more_ones(&tail, n);
-    near_push_rests(lines, place, &tail, last, slot);
+    near_push_rests(lines, place->bucket, &tail, last, slot, rest);
     slots_open_some(tail.shelf, SHELF_AT, at, 2 * n);
     for (unsigned i = 0; i < n; i++) {
         unsigned const key = last->chain << LINES_BYTE_BITS | line[RUNS_AT + last->first + i];
@@ -141,6 +140,20 @@ TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
     return true;
+}
+
+/* Most adds to a line without a free slot are to a full one, for a chain before its last one, and
+ * of a fingerprint that is not there yet: then the byte before its slot is another, as in
+ * line_add_as(). False, and nothing has changed: it may be something else. */
+TAMIS_INLINE bool near_push_new(lines_view lines, const lines_place *place, uint64_t rest) {
+    uint8_t *const line = lines_at(lines, place->bucket);
+    runs const     index = runs_load(line);
+    run const      mine = runs_find(index, place->chain);
+    if (!runs_are_full(index) || !run_is_here(mine)) return false;
+    near_last const last = near_find_last(index);
+    unsigned const  slot = lines_slot_after(line, place, mine);
+    if (place->chain >= last.chain || line[RUNS_AT + slot - 1] == place->byte) return false;
+    return near_push(lines, place, mine, index, &last, slot, rest);
 }
 
 /* Move the last run of a line to the front of its tail. The caller writes ones and index. */

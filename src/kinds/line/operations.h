@@ -63,20 +63,10 @@ static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table,
     return TAMIS_OK;
 }
 
-/* Most of these adds are to a full line, for a chain before its last one, and of a fingerprint that
- * is not there yet: as in line_add_as(), the byte before its slot is another then. */
 TAMIS_INLINE bool line_push_new(tamis_table *table, uint64_t hash, bool is_bare) {
     lines_view const  lines = { table->body, &line_shape_of(table)->lines, is_bare };
     lines_place const place = lines_find(lines, hash);
-    uint8_t *const    line = lines_at(lines, place.bucket);
-    runs const        index = runs_load(line);
-    run const         mine = runs_find(index, place.chain);
-    if (!runs_are_full(index) || !run_is_here(mine)) return false;
-    near_last const last = near_find_last(index);
-    unsigned const  slot = lines_slot_after(line, &place, mine);
-    if (place.chain >= last.chain || line[RUNS_AT + slot - 1] == place.byte ||
-        !near_push(lines, &place, mine, index, &last, slot))
-        return false;
+    if (!near_push_new(lines, &place, rest_new(lines.shape, place.remainder, 0))) return false;
     if (lines_counter_bits(lines) != 0) table->entries++;
     table->keys++;
     return true;

@@ -7,6 +7,7 @@
  * changes in place. A unit of the sweep is a bucket.
  */
 #include "line.h"
+#include "near.h"
 #include "size.h"
 
 static_assert(LINES_MAX_ENTRIES <= STATE_LIST_MAX, "a bucket can be listed");
@@ -46,12 +47,23 @@ static tamis_status line_find_state(const tamis_table *table, uint64_t hash, sta
 
 /* ------------------------------------------------------------------ adding and removing entries */
 
+/* Add an entry whose line has no free slot. */
+static __attribute__((noinline)) bool line_insert_far(lines_view lines, const lines_place *place,
+                                                      uint64_t rest) {
+    return near_push_new(lines, place, rest) || lines_far_insert(lines, place, rest);
+}
+
 /* A new entry for a key that is absent: the caller has looked. */
 static tamis_status line_insert_field(tamis_table *table, uint64_t hash, uint64_t field) {
-    lines_view const  lines = line_view(table);
-    lines_place const place = lines_find(lines, hash);
-    lines_found const found = lines_look(lines, &place);
-    if (!lines_new_entry(lines, &place, &found, rest_new(lines.shape, place.remainder, field)))
+    lines_view const     lines = line_view(table);
+    lines_place const    place = lines_find(lines, hash);
+    const uint8_t *const line = lines_at(lines, place.bucket);
+    uint64_t const       rest = rest_new(lines.shape, place.remainder, field);
+    runs const           index = runs_load(line);
+    run const            mine = runs_find(index, place.chain);
+    if (__builtin_expect(run_is_here(mine) && !runs_are_full(index), 1))
+        lines_insert(lines, &place, mine, index, rest);
+    else if (!line_insert_far(lines, &place, rest))
         return TAMIS_ERR_FULL;
     table->keys++;
     return TAMIS_OK;
