@@ -53,25 +53,40 @@ void plans_sort(plans *all) {
 
 typedef char reason[160];
 
-static const char *name_measure(const plans *all) {
-    if (all->prefer == TAMIS_PREFER_FAST) return "expected to be the fastest";
+/* Has the chosen kind the most keys, or the lowest rate, in the memory that is given? */
+static bool is_best_in_memory(const plans *all) {
+    const tamis_plan *const chosen = plans_chosen(all);
+    if (all->open == OPEN_NOTHING) return false;
+    for (size_t i = 0; i < all->n; i++) {
+        const tamis_plan *const row = &all->rows[i];
+        if (row->status == TAMIS_OK && compare_sizes(row, chosen, all->open) < 0) return false;
+    }
+    return true;
+}
+
+static const char *name_measure(const plans *all, bool is_fast) {
+    if (is_fast) return "expected to be the fastest";
     if (all->open == OPEN_CAPACITY) return "it holds the most keys";
     return all->open == OPEN_RATE ? "it has the lowest rate" : "the smallest";
 }
 
 /* The planner chooses by preference; the reason says no more than that. That a kind is also the
  * smallest of this table would not mean that it is the smallest there is: with --small, every kind
- * is laid out again, and smaller. */
+ * is laid out again, and smaller. If a limit of memory leaves the rate or the capacity open, these
+ * decide between kinds that are laid out for speed, unless line or bloom is taken. */
 static void why_chosen(const plans *all, reason ret_text) {
-    size_t n_able = 0;
+    bool const prefers_fast = all->prefer == TAMIS_PREFER_FAST;
+    bool const is_fast = prefers_fast && !is_best_in_memory(all);
+    size_t     n_able = 0;
     for (size_t i = 0; i < all->n; i++) n_able += all->rows[i].status == TAMIS_OK;
     if (all->is_named)
         (void)snprintf(ret_text, sizeof(reason), "you named it");
     else if (n_able == 1)
         (void)snprintf(ret_text, sizeof(reason), "the only kind that can do it");
     else
-        (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that can do it",
-                       name_measure(all), n_able);
+        (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that can do it%s",
+                       name_measure(all, is_fast), n_able,
+                       prefers_fast && !is_fast ? ", in layouts for speed" : "");
 }
 
 /* ------------------------------------------------------------------ for people */

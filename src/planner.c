@@ -285,12 +285,25 @@ static bool copies_fit(const tamis_candidate *one, const tamis_request *request)
     return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
 }
 
+/* Does a limit of memory leave the rate open, so that each kind reaches another one? */
+static bool is_rate_open(const tamis_request *request) {
+    return request->memory != 0 && request->need.fpr == 0;
+}
+
+/* Does speed decide between kinds that are no first choice? Not if a limit of memory leaves the
+ * capacity or the rate open: in 1.3 MiB, a million keys that can be removed have a rate of 6.5% in
+ * mlcbf and of 0.68% in rank, which touches only 0.2 cache lines more per add. */
+static bool decides_by_speed(const tamis_request *request) {
+    return need_is_fast(&request->need) && request->need.work.capacity != 0 &&
+           !is_rate_open(request);
+}
+
 /* How much smaller `one` is than `other`, in the measure that the request leaves open. */
 static double smaller_by(const tamis_candidate *one, const tamis_candidate *other,
                          const tamis_request *request) {
     const tamis_plan *const a = &one->plan, *const b = &other->plan;
     if (request->need.work.capacity == 0) return (double)a->capacity - (double)b->capacity;
-    if (request->memory != 0 && request->need.fpr == 0) return b->fpr - a->fpr;
+    if (is_rate_open(request)) return b->fpr - a->fpr;
     return (double)b->body_bytes - (double)a->body_bytes;
 }
 
@@ -301,7 +314,7 @@ static bool is_close(const tamis_plan *growing, const tamis_plan *other,
                      const tamis_request *request) {
     if (request->need.work.capacity == 0)
         return growing->capacity >= other->capacity - other->capacity / 9;
-    if (request->memory != 0 && request->need.fpr == 0) return growing->fpr <= other->fpr;
+    if (is_rate_open(request)) return growing->fpr <= other->fpr;
     return growing->body_bytes <= other->body_bytes + other->body_bytes / 8;
 }
 
@@ -320,8 +333,8 @@ static bool is_better(const tamis_candidate *one, const tamis_candidate *best,
     if (copies_fit(one, request) != copies_fit(best, request)) return copies_fit(one, request);
     double const faster = lines_touched(&best->plan) - lines_touched(&one->plan);
     double const smaller = smaller_by(one, best, request);
-    double const first = need_is_fast(&request->need) ? faster : smaller;
-    double const second = need_is_fast(&request->need) ? smaller : faster;
+    double const first = decides_by_speed(request) ? faster : smaller;
+    double const second = decides_by_speed(request) ? smaller : faster;
     if (first == 0 && second == 0) return one->order < best->order;
     return first != 0 ? first > 0 : second > 0;
 }

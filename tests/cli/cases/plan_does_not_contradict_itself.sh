@@ -42,3 +42,6 @@ tamis plan -n 1M -e 1% --remove | grep -- --small
 small=$(tamis plan -n 777 -e 7% --count --small | sed -n 's/^\* \([a-z]*\)  *\([0-9.]* [A-Za-z]*\) .*/\1, \2/p')
 test -n "$small"
 tamis plan -n 777 -e 7% --count | grep -cF -- "With --small it takes $small."
+# where line does not fit into the memory, the lowest rate is worth more than a tenth of a cache line
+tamis plan -n 1M --memory 1.3MiB --remove | grep '^\*.*takes'
+tamis plan -n 1M --memory 1.3MiB --remove --small | grep '^\*.*takes'
