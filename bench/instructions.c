@@ -4,7 +4,7 @@
  *        instructions FILE has|lacks|add|remove single|batch KEYS ISA
  *
  * The set comes from a file, since planning takes more instructions than all else here. The same
- * with no keys is what the rest of the program costs.
+ * with no keys is action the rest of the program costs.
  */
 #include <tamis/tamis.h>
 
@@ -34,18 +34,19 @@ static tamis_status make(const char *file, size_t keys) {
     return status;
 }
 
-static tamis_status do_batch(tamis_set *set, const char *what, const uint64_t *keys, size_t n) {
+static tamis_status do_batch(tamis_set *set, const char *action, const uint64_t *keys, size_t n) {
     static bool   answers[MOST];
     size_t        added;
     tamis_removal removal;
-    if (strcmp(what, "add") == 0) return tamis_add_id_batch(set, keys, n, &added);
-    if (strcmp(what, "remove") == 0) return tamis_remove_id_batch(set, keys, n, answers, &removal);
+    if (strcmp(action, "add") == 0) return tamis_add_id_batch(set, keys, n, &added);
+    if (strcmp(action, "remove") == 0)
+        return tamis_remove_id_batch(set, keys, n, answers, &removal);
     (void)tamis_has_id_batch(set, keys, n, answers);
     return TAMIS_OK;
 }
 
-static tamis_status do_each(tamis_set *set, const char *what, const uint64_t *keys, size_t n) {
-    bool const   is_add = strcmp(what, "add") == 0, is_remove = strcmp(what, "remove") == 0;
+static tamis_status do_each(tamis_set *set, const char *action, const uint64_t *keys, size_t n) {
+    bool const   is_add = strcmp(action, "add") == 0, is_remove = strcmp(action, "remove") == 0;
     tamis_status status = TAMIS_OK;
     size_t       found = 0;
     for (size_t i = 0; i < n && is_add; i++) status |= tamis_add_id(set, keys[i]);

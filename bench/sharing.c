@@ -47,7 +47,7 @@ typedef struct stage_set {
 typedef struct task {
     const stage_set   *all;
     tamis_set         *set; /* NULL: bare lines */
-    job                what;
+    job                action;
     uint64_t           base, n;     /* numbers of the keys that are in the set */
     uint64_t           first, keys; /* numbers of the keys that are added and removed */
     uint64_t           operations, seed;
@@ -100,8 +100,8 @@ static void choose(task *my, uint64_t done, uint64_t *ids) {
     uint64_t const absent = UINT64_C(1) << 40;
     for (uint64_t i = 0; i < CHUNK; i++) {
         uint64_t number = my->base + key_random_below(&my->seed, my->n);
-        if (my->what == ABSENT) number += absent;
-        if (my->what == ADD || my->what == REMOVE) number = my->first + (done + i) % my->keys;
+        if (my->action == ABSENT) number += absent;
+        if (my->action == ADD || my->action == REMOVE) number = my->first + (done + i) % my->keys;
         ids[i] = key_number(7, number);
     }
 }
@@ -109,7 +109,7 @@ static void choose(task *my, uint64_t done, uint64_t *ids) {
 static void work_on_set(task *my, const uint64_t *ids) {
     size_t const tenth = CHUNK / 20;
     size_t       added = 0;
-    switch (my->what) {
+    switch (my->action) {
     case ADD: my->sum += (uint64_t)tamis_add_id_batch(my->set, ids, CHUNK, &added); break;
     case REMOVE: my->sum += (uint64_t)tamis_remove_id_batch(my->set, ids, CHUNK, NULL, NULL); break;
     case MIX: /* the same keys are added and removed, so that the set stays as it is */
@@ -125,9 +125,9 @@ static void work_on_set(task *my, const uint64_t *ids) {
 static void work_on_lines(task *my, const uint64_t *ids) {
     enum { AHEAD = 32 };
     const stage_set *const all = my->all;
-    size_t const           changed = my->what == ADD || my->what == REMOVE ? CHUNK
-                                     : my->what == MIX                     ? CHUNK / 10
-                                                                           : 0;
+    size_t const           changed = my->action == ADD || my->action == REMOVE ? CHUNK
+                                     : my->action == MIX                       ? CHUNK / 10
+                                                                               : 0;
     uint64_t               at[CHUNK];
     for (size_t i = 0; i < CHUNK; i++)
         at[i] = (uint64_t)(((unsigned __int128)key_mix(ids[i]) * all->n_lines) >> 64) * LINE_BYTES;
@@ -174,10 +174,10 @@ static tamis_set *set_for(const stage_set *all, way how, unsigned thread) {
 }
 
 /* Million operations per second of all threads together. */
-static double measure(const stage_set *all, job what, way how, unsigned round) {
+static double measure(const stage_set *all, job action, way how, unsigned round) {
     unsigned const    threads = how == TWO || how == APART || how == BARE_TWO ? 2 : 1;
     uint64_t const    more = all->n / 50 / CHUNK * CHUNK; /* keys that are added and removed */
-    uint64_t const    n = what == ADD || what == REMOVE ? more : UINT64_C(1) << 22;
+    uint64_t const    n = action == ADD || action == REMOVE ? more : UINT64_C(1) << 22;
     task              tasks[2];
     pthread_t         thread[2];
     pthread_barrier_t start;
@@ -187,7 +187,7 @@ static double measure(const stage_set *all, job what, way how, unsigned round) {
         uint64_t const each = n / threads / CHUNK * CHUNK;
         tasks[i] = (task){ .all = all,
                            .set = set_for(all, how, i),
-                           .what = what,
+                           .action = action,
                            .base = how == APART ? i * (all->n / 2) : 0,
                            .n = how == APART ? all->n / 2 : all->n,
                            .first = all->n + i * each,
@@ -216,13 +216,13 @@ static results measure_all(const stage_set *all, unsigned rounds) {
     for (unsigned r = 0; r < rounds; r++) {
         for (unsigned how = 0; how < WAYS;
              how++) { /* adds before removals: the sets stay as they are */
-            for (unsigned what = 0; what < JOBS; what++)
-                rates[what][how][r] = measure(all, (job)what, (way)how, r);
+            for (unsigned action = 0; action < JOBS; action++)
+                rates[action][how][r] = measure(all, (job)action, (way)how, r);
         }
     }
-    for (unsigned what = 0; what < JOBS; what++) {
+    for (unsigned action = 0; action < JOBS; action++) {
         for (unsigned how = 0; how < WAYS; how++)
-            found.rate[what][how] = median(rates[what][how], rounds);
+            found.rate[action][how] = median(rates[action][how], rounds);
     }
     return found;
 }
@@ -233,10 +233,10 @@ static void print(const results *found) {
     (void)printf(
         "M/s        plain  shared, 1   of plain   2 threads   bare 1  bare 2   scales, of bare"
         "   2 apart   of 2 apart\n");
-    for (unsigned what = 0; what < JOBS; what++) {
-        const double *const r = found->rate[what];
+    for (unsigned action = 0; action < JOBS; action++) {
+        const double *const r = found->rate[action];
         (void)printf("%-8s %7.1f %10.1f %10.2f %11.1f %8.1f %7.1f %8.2f %8.2f %9.1f %8.2f\n",
-                     job_names[what], r[PLAIN], r[ONE], r[ONE] / r[PLAIN], r[TWO], r[BARE_ONE],
+                     job_names[action], r[PLAIN], r[ONE], r[ONE] / r[PLAIN], r[TWO], r[BARE_ONE],
                      r[BARE_TWO], r[TWO] / r[ONE], r[TWO] / r[ONE] / (r[BARE_TWO] / r[BARE_ONE]),
                      r[APART], r[TWO] / r[ONE] / (r[APART] / r[PLAIN]));
     }
@@ -246,12 +246,12 @@ static int write_json(const char *path, const results *found, uint64_t n, unsign
     FILE *const to = fopen(path, "w");
     if (to == NULL) stop("cannot write the JSON file");
     (void)fprintf(to, "{\n  \"n\": %llu, \"rounds\": %u", (unsigned long long)n, rounds);
-    for (unsigned what = 0; what < JOBS; what++) {
-        const double *const r = found->rate[what];
+    for (unsigned action = 0; action < JOBS; action++) {
+        const double *const r = found->rate[action];
         (void)fprintf(to,
                       ",\n  \"%s\": {\"plain\": %.4g, \"one\": %.4g, \"two\": %.4g, "
                       "\"apart\": %.4g, \"bare_one\": %.4g, \"bare_two\": %.4g}",
-                      job_names[what], r[PLAIN], r[ONE], r[TWO], r[APART], r[BARE_ONE],
+                      job_names[action], r[PLAIN], r[ONE], r[TWO], r[APART], r[BARE_ONE],
                       r[BARE_TWO]);
     }
     (void)fprintf(to, "\n}\n");

@@ -33,8 +33,9 @@ static bool pile_write(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-static _Noreturn void die_of(const char *what, const tamis_problem *problem, tamis_status status) {
-    die("%s: %s", what, *problem->text != '\0' ? problem->text : tamis_status_text(status));
+static _Noreturn void die_of(const char *failure, const tamis_problem *problem,
+                             tamis_status status) {
+    die("%s: %s", failure, *problem->text != '\0' ? problem->text : tamis_status_text(status));
 }
 
 /* ------------------------------------------------------------------ import */

@@ -23,13 +23,13 @@ static void *need(void *memory) {
 /* ------------------------------------------------------------------ load and remove */
 
 static void tell_changes(const shards *set, const options *asked, uint64_t keys, uint64_t ones,
-                         const char *what, const char *which) {
+                         const char *verb, const char *outcome) {
     number_text all, some;
     number_exact(keys, all);
     number_exact(ones, some);
     if (is_given(asked, OPTION_BIT(QUIET))) return;
     warn("%s: %s %s %s, %s of them %s; %u %s on %u %s", set->name, all, plural(keys, "key", "keys"),
-         what, some, which, set->n, plural(set->n, "shard", "shards"), shards_nodes(set),
+         verb, some, outcome, set->n, plural(set->n, "shard", "shards"), shards_nodes(set),
          plural(shards_nodes(set), "node", "nodes"));
     if (round_seen.lost_connections + round_seen.sent_again != 0)
         warn("%" PRIu64 " %s lost on the way, and %" PRIu64 " %s sent again",

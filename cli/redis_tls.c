@@ -28,10 +28,10 @@ struct tls_context {
     char        asked[256]; /* the host of --cluster */
 };
 
-static _Noreturn void die_of_tls(const char *what) {
+static _Noreturn void die_of_tls(const char *failure) {
     char text[256] = "";
     ERR_error_string_n(ERR_peek_last_error(), text, sizeof text);
-    die("%s: %s", what, text);
+    die("%s: %s", failure, text);
 }
 
 /* The host of "HOST:PORT". */

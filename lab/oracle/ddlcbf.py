@@ -185,8 +185,8 @@ class Oracle:
                 return
 
     @staticmethod
-    def change(bucket, cell, by):
-        cell[1] += by
+    def change(bucket, cell, difference):
+        cell[1] += difference
         bucket.sort()
 
     def remove(self, h):

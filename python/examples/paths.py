@@ -51,8 +51,8 @@ class Clock:
         self.seconds += time.perf_counter() - start
         self.keys += len(keys)
 
-    def show(self, what: str) -> None:
-        print(f"{what:28} {self.keys:>12,} paths {self.seconds:8.2f} s {self.seconds / self.keys * 1e9:6.0f} ns each")
+    def show(self, label: str) -> None:
+        print(f"{label:28} {self.keys:>12,} paths {self.seconds:8.2f} s {self.seconds / self.keys * 1e9:6.0f} ns each")
 
 
 # %% Yesterday: all paths into a set, and the set into a file

@@ -18,9 +18,9 @@ def saved(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("of", [pathlib.Path, str, os.fsencode])
-def test_a_saved_set_opens_under_every_sort_of_path(tmp_path, of):
-    path = of(tmp_path / "s\xe9.tamis")
+@pytest.mark.parametrize("make_path", [pathlib.Path, str, os.fsencode])
+def test_a_saved_set_opens_under_every_sort_of_path(tmp_path, make_path):
+    path = make_path(tmp_path / "s\xe9.tamis")
     s = tamis.Set(range(1000), capacity=1000, seed=SEED)
     s.save(path)
     assert bytes(tamis.open(path)) == bytes(s) == open(path, "rb").read()

@@ -92,16 +92,16 @@ def gpu():
 
 
 @with_gpu
-@pytest.mark.parametrize("of", sorts_of_arrays())
-def test_a_set_there_is_the_set_here(gpu, of):
+@pytest.mark.parametrize("make_array", sorts_of_arrays())
+def test_a_set_there_is_the_set_here(gpu, make_array):
     here = tamis.Set(capacity=10000, seed=SEED)
     there = gpu.upload(here)
-    there.update(of(numpy.arange(10000)))
+    there.update(make_array(numpy.arange(10000)))
     here.update(numpy.arange(10000))
     assert len(there) == len(here) and there.nbytes == here.nbytes
     ids = numpy.arange(5000, 25000)
-    assert (seen(there.contains(of(ids))) == here.contains(ids)).all()
-    assert there.remove_all(of(numpy.arange(100))) == (100, 0, 0)
+    assert (seen(there.contains(make_array(ids))) == here.contains(ids)).all()
+    assert there.remove_all(make_array(numpy.arange(100))) == (100, 0, 0)
     here.remove_all(numpy.arange(100))
     down = there.download()
     assert type(down) is tamis.Set and bytes(down) == bytes(here)

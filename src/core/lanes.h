@@ -380,8 +380,8 @@ TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, ui
     lanes_32 const   all = lanes_load(bytes);
     uint16x8_t const low_is = vceqq_u16(vandq_u16(vreinterpretq_u16_u8(all.val[0]), bits), want);
     uint16x8_t const high_is = vceqq_u16(vandq_u16(vreinterpretq_u16_u8(all.val[1]), bits), want);
-    uint8x16_t const is = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
-    return lanes_mask((lanes_32){ { is, vdupq_n_u8(0) } });
+    uint8x16_t const equal = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
+    return lanes_mask((lanes_32){ { equal, vdupq_n_u8(0) } });
 #else
     uint32_t found = 0;
     for (unsigned i = 0; i < 16; i++) {
@@ -404,8 +404,8 @@ TAMIS_INLINE uint32_t lanes_below_16x16(const uint8_t *bytes, uint16_t value) {
     lanes_32 const   all = lanes_load(bytes);
     uint16x8_t const low_is = vcltq_u16(vreinterpretq_u16_u8(all.val[0]), limit);
     uint16x8_t const high_is = vcltq_u16(vreinterpretq_u16_u8(all.val[1]), limit);
-    uint8x16_t const is = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
-    return lanes_mask((lanes_32){ { is, vdupq_n_u8(0) } });
+    uint8x16_t const below = vuzp1q_u8(vreinterpretq_u8_u16(low_is), vreinterpretq_u8_u16(high_is));
+    return lanes_mask((lanes_32){ { below, vdupq_n_u8(0) } });
 #else
     uint32_t found = 0;
     for (unsigned i = 0; i < 16; i++) found |= (uint32_t)(le16_load(bytes + 2 * i) < value) << i;

@@ -97,9 +97,9 @@ static uint64_t try_targets(uint32_t source, uint32_t n, uint32_t hosts, uint32_
         if (i < n) scans_attempt(&tried, &from, &to, now_ns);
         uint32_t const before = i - (uint32_t)delay;
         bool const     is_answer = i >= delay && answered != 0 && before % answered == 0;
-        host_end const by =
+        host_end const answerer =
             make_host(1000000 + before % hosts, (uint16_t)(1 + before / hosts % ports));
-        if (is_answer) scans_answer(&tried, &from, &by, now_ns);
+        if (is_answer) scans_answer(&tried, &from, &answerer, now_ns);
         scans_judge(&tried, now_ns, false, on_found, NULL);
     }
     return now_ns;

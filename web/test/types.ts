@@ -4,8 +4,8 @@ import { load as loadCore } from "@tamis/core/core";
 
 declare const console: { log(text: string): void };
 
-function check(isTrue: boolean, what: string): void {
-  if (!isTrue) throw new Error(what);
+function check(isTrue: boolean, claim: string): void {
+  if (!isTrue) throw new Error(claim);
 }
 
 const spec: Spec = { capacity: 100, fpr: 0.001, remove: true, count: true, countTo: 15, seed: 7n, geometry: {} };
