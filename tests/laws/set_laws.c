@@ -744,7 +744,9 @@ static const char *every_allocation_may_fail(const subject *variant) {
         /* an add does not say that a step could not begin: there is still room */
         bool const is_put_off = variant->grow_to != 0 && status == TAMIS_OK;
         if (status != expected && !is_put_off)
-            why = because("request %d failed and the call said %d", at, status);
+            why = book.has_failed
+                      ? because("request %d failed and the call said %d", at, status)
+                      : because("no request failed and the call said %d: is it too large?", status);
         if (book.bytes != 0)
             why = because("request %d failed and %zu bytes leaked", at, book.bytes);
         is_done = !book.has_failed;
