@@ -29,7 +29,7 @@ static tamis_status ask_there(const tamis_gpu_set *set, ask_kind question, const
  * way, each in a stream of its own. Keys and answers go through pinned memory of ours, unless the
  * caller's is pinned: then that is a copy less. */
 
-/* Keys that are under way; n may be 0. */
+/* Keys whose answers are awaited; n may be 0. */
 typedef struct ask_piece {
     uint64_t first, n;
 } ask_piece;
@@ -75,7 +75,7 @@ tamis_status ask_get_memory(tamis_gpu *gpu, uint64_t keys) {
     return TAMIS_OK;
 }
 
-/* Wait for the answers of a piece, and hand them out. */
+/* Wait for the answers of a piece, and copy them to the caller. */
 static tamis_status take_answers(ask_pipe *pipe, unsigned i) {
     ask_piece *const piece = &pipe->piece[i];
     if (piece->n == 0) return TAMIS_OK; /* and there may be no memory */
@@ -125,7 +125,7 @@ static tamis_status ask_from_here(const tamis_gpu_set *set, ask_kind question,
         i = (i + 1) % DEVICE_STREAMS;
     }
     for (unsigned j = 0; j < DEVICE_STREAMS; j++, i = (i + 1) % DEVICE_STREAMS) {
-        /* Also after a failure: nothing may be under way when memory goes. */
+        /* Also after a failure: all copies must be complete before memory is freed. */
         tamis_status const taken = take_answers(&pipe, i);
         if (status == TAMIS_OK) status = taken;
     }

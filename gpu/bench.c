@@ -1,12 +1,14 @@
-/* bench.c - tamis-gpu-bench: is a set on the GPU the set of the CPU, byte for byte, and how fast is
- * it there?
+/* bench.c - tamis-gpu-bench: compares sets on the GPU with those on the CPU, and measures their
+ * speed.
  *
  * usage: tamis-gpu-bench check|speed|all [LARGEST [SMALLEST]]
  *
- * `check` builds sets of all modes on both sides and compares their files, up to LARGEST keys (10^8
- * if it is not given). `speed` measures lookups, adds and removals in tables of SMALLEST (10^5) to
+ * `check` builds sets of all modes on both sides, with up to LARGEST keys (default: 10^8), and
+ * compares their files byte for byte. `speed` measures lookups, adds and removals in tables of
+ * SMALLEST (10^5) to
  * LARGEST keys, and copies. Keys are in the memory of the GPU, times are from device events, and a
- * figure is the median of several runs. It sees the insides of the library (device.h) for that.
+ * figure is the median of several runs. For that it uses device.h, an internal header of the
+ * library.
  */
 #include "bench.h"
 

@@ -1,4 +1,4 @@
-/* bench_check.c - are sets on the GPU those of the CPU, byte for byte and answer by answer? */
+/* bench_check.c - compare sets on the GPU with those on the CPU: their bytes, and their answers. */
 #include "bench.h"
 
 #include "core/hash.h"
@@ -139,7 +139,7 @@ static void check_flood(uint64_t n) {
     tamis_free(here);
 }
 
-/* More keys than fit: refused as a whole, and nothing has changed. */
+/* If more keys come than fit, the whole call is refused, and nothing has changed. */
 static void check_refusal(void) {
     tamis_spec const spec = bench_spec(1000000, 0.003, TAMIS_CAN_REMOVE, "line");
     tamis_set       *here;

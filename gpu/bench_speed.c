@@ -1,4 +1,5 @@
-/* bench_speed.c - how fast are they? Times of lookups are from device events; a change is timed
+/* bench_speed.c - measure the speed of lookups and changes. Times of lookups are from device
+ * events; a change is timed
  * from its call to its end. A figure is the median of several runs. */
 #include "bench.h"
 
@@ -118,7 +119,7 @@ static void measure_set(const char *name, tamis_spec spec, uint64_t n, const ben
     tamis_gpu_free(set);
 }
 
-/* Keys and answers in this machine's memory; beside it, copies of the keys alone. */
+/* Keys and answers in this machine's memory; for comparison, the time of only copying the keys. */
 static void measure_host(const tamis_gpu_set *set, uint64_t n, device_address there,
                          bool is_pinned) {
     uint64_t *const      ids = is_pinned ? device_pin(bench_gpu->device, 8 * n) : malloc(8 * n);
@@ -201,7 +202,7 @@ static void measure_copies(device_address there, uint64_t n) {
     tamis_gpu_free(set);
 }
 
-/* Small calls, in milliseconds: what is the least that a call costs? */
+/* Small calls, in milliseconds: the least that a call costs. */
 static void measure_small(const bench_arena *arena, uint64_t keys) {
     tamis_spec const spec = bench_spec(keys, 0.003, TAMIS_CAN_REMOVE, "line");
     tamis_gpu_set   *set;
@@ -220,7 +221,7 @@ static void measure_small(const bench_arena *arena, uint64_t keys) {
             bench_must(tamis_gpu_has(set, &keys_here, has, NULL), "has");
             here[i] = 1e3 * (bench_seconds() - began);
             add[i] = 1e-6 * (double)n / rate_of_change(set, arena->absent, n, false);
-            /* So that each round finds the same set, and none a full one. */
+            /* So that the set is the same at the start of each round, and never full. */
             (void)rate_of_change(set, arena->absent, n, true);
         }
         (void)printf("  %8llu keys: has %.3f there, %.3f from here; add %.2f\n",

@@ -1,6 +1,6 @@
 /* change.c - adds and removals of many keys.
  *
- * A Bloom filter gets its marks by one kernel. A table of lines is changed in steps, for as many
+ * One kernel sets the bits of a Bloom filter. A table of lines is changed in steps, for as many
  * keys at a time as there is memory for:
  *
  *   count     the hashes of each group of 16 lines         k_group_count, prefix sum
@@ -8,12 +8,13 @@
  *   merge     each group with its hashes, by a warp        k_line_merge (kernels/group.h)
  *   attic     rebuilt from its words                     kernels/attic.h
  *
- * Whether all fits is known only at the end. So a copy of the body is kept meanwhile, on the GPU if
- * there is memory for it: copying it there takes less time than anything else here. If something
- * does not fit, or fails, the copy comes back. A removal always fits: what is left is a part of
- * what was there. So it needs a copy only where groups could need more shared memory than there is.
+ * Whether all fits is known only at the end. So a copy of the body is kept until then, on the GPU
+ * if there is memory for it: to copy it there takes less time than any other step. If something
+ * does not fit, or fails, the copy is restored. A removal always fits, since entries only become
+ * fewer. So it needs a copy only if a group could need more shared memory than a block has.
  *
- * Keys of this machine come in pieces, each while the one before it is worked on (feed.h).
+ * Keys in this machine's memory are copied in pieces, each while the GPU works on the one before
+ * (feed.h).
  */
 #include "feed.h"
 
@@ -21,7 +22,7 @@
 
 #include <stdlib.h>
 
-#define MOST_KEYS (UINT64_C(1) << 30) /* at a time: places of hashes are 32-bit numbers */
+#define MOST_KEYS (UINT64_C(1) << 30) /* per pass: positions of hashes are 32-bit numbers */
 #define MOST_REST_BITS (64 - GPU_ENTRY_BITS)
 #define SCAN_EACH 8
 #define SCAN_SPAN (SCAN_EACH * GPU_BLOCK)
@@ -36,16 +37,16 @@ typedef struct change_job {
     feed                  feed;
     gpu_change            change;
     gpu_attic             attic;
-    gpu_tally             sum;    /* of all that is done so far */
+    gpu_tally             sum;    /* of all pieces so far */
     uint64_t              words;  /* in the attic now */
     uint64_t             *totals; /* for prefix sums */
     device_address        copy;   /* of the body; or */
     uint8_t              *host_copy;
-    bool                  is_short_here; /* of this machine's memory for it */
+    bool                  is_short_here; /* in this machine's memory */
     device_address        scratch[MOST_SCRATCH];
     unsigned              n_scratch;
     uint64_t              scratch_bytes; /* in all of them */
-    uint64_t              shared_bytes;  /* that a launch needed, and a block does not have */
+    uint64_t              shared_bytes;  /* bytes that a launch needed, and a block does not have */
 } change_job;
 
 /* ------------------------------------------------------------------ memory */
@@ -92,13 +93,13 @@ static tamis_status get_fixed_memory(change_job *job) {
     return status;
 }
 
-/* Can a change have to be undone? */
+/* Might this change have to be undone? */
 static bool is_final(const change_job *job) {
     uint64_t const most = gpu_merge_bytes(GPU_TILE, GPU_LARGE_ROOM, set_is_bare(job->set));
     return job->is_removal && most <= device_shared_bytes(job->set->device);
 }
 
-/* Keep a copy of the body: there, or here. */
+/* Keep a copy of the body: on the GPU, or else in this machine's memory. */
 static tamis_status keep_copy(change_job *job) {
     gpu_device *const device = job->set->device;
     uint64_t const    bytes = job->set->facts.body_bytes;
@@ -122,8 +123,9 @@ static tamis_status bring_back_copy(change_job *job) {
     return status == TAMIS_OK ? device_wait(device, NULL) : status;
 }
 
-/* Keys on the GPU at a time, so that the scratch memory of filling a table is at most
- * SCRATCH_PER_KEY. But a piece takes a pass over the whole table, so there are not many of them. */
+/* How many keys are on the GPU at a time, so that filling a table takes at most SCRATCH_PER_KEY
+ * bytes of scratch memory per key. Each piece takes a pass over the whole table, so there are only
+ * a few pieces. */
 static uint64_t piece_there(const change_job *job) {
     uint64_t const n = job->keys->n;
     uint64_t const most = SCRATCH_PER_KEY * max_u64(n, job->set->facts.capacity);
@@ -133,7 +135,7 @@ static uint64_t piece_there(const change_job *job) {
     return (n + pieces - 1) / pieces;
 }
 
-/* Buffers for keys of this machine: two, or one if one piece is all. */
+/* Buffers for keys from this machine's memory: two, or one if there is only one piece. */
 static tamis_status begin_feed(change_job *job, uint64_t each) {
     unsigned const most = each < job->keys->n ? FEED_BUFFERS : 1;
     unsigned const buffers = feed_is_host(job->keys) ? most : 0;
@@ -144,7 +146,7 @@ static tamis_status begin_feed(change_job *job, uint64_t each) {
     return status;
 }
 
-/* Memory for as many keys at a time as can be had. */
+/* Allocate memory for as many keys at a time as possible. */
 static tamis_status get_key_memory(change_job *job) {
     bool const     is_host = feed_is_host(job->keys);
     uint64_t const wanted =
@@ -212,7 +214,7 @@ static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
     gpu_change *change = &job->change;
     change->room = room;
     change->n_large = n_large;
-    change->tile = GPU_LEAST_TILE; /* one tile for most groups, and no larger: see group.h */
+    change->tile = GPU_LEAST_TILE; /* one tile is enough for most groups: see group.h */
     while (change->tile < GPU_TILE && change->tile < 2 * change->keys.n / change->groups)
         change->tile *= 2;
     change->is_last_try = n_large != 0;
@@ -227,7 +229,7 @@ static tamis_status merge(change_job *job, uint64_t n_large, uint64_t room) {
     return device_run(job->set->device, &launch);
 }
 
-/* The groups that did not fit at first. Not every GPU has the shared memory for them. */
+/* Merge the groups that did not fit in the first launch. Not every GPU has enough shared memory. */
 static tamis_status merge_large(change_job *job, uint64_t n_large) {
     uint64_t const bytes = gpu_merge_bytes(job->change.tile, GPU_LARGE_ROOM, set_is_bare(job->set));
     if (bytes <= device_shared_bytes(job->set->device)) return merge(job, n_large, GPU_LARGE_ROOM);
@@ -244,7 +246,8 @@ static tamis_status read_tally(change_job *job, gpu_tally *ret_tally) {
 
 /* ------------------------------------------------------------------ the attic */
 
-/* Clear the words and their rests. These begin at a word, and only zeros follow. */
+/* Clear the words of the attic and their rests. The rests begin at a whole word, and only zeros
+ * follow them. */
 static tamis_status clear_attic(change_job *job) {
     gpu_device *const        device = job->set->device;
     const lines_shape *const lines = &job->set->table.lines;
@@ -303,7 +306,7 @@ static void add_tally(gpu_tally *sum, const gpu_tally *more) {
     sum->saturated += more->saturated;
 }
 
-/* Queue what can be queued for a piece. */
+/* Queue the kernels of a piece that need no result on the host. */
 static tamis_status start_piece(change_job *job, const uint64_t *keys, uint64_t n) {
     bool const are_hashes = (job->keys->flags & TAMIS_GPU_HASHES) != 0;
     job->change.keys = (gpu_keys){ keys, n, are_hashes };
@@ -311,7 +314,8 @@ static tamis_status start_piece(change_job *job, const uint64_t *keys, uint64_t 
     return status == TAMIS_OK ? merge(job, 0, GPU_ROOM) : status;
 }
 
-/* Wait for it, and do the rest. TAMIS_OK, _FULL, _CORRUPT, _CANNOT (shared memory), a failure. */
+/* Wait for these kernels, and do the rest. TAMIS_OK, _FULL, _CORRUPT, _CANNOT (shared memory), or
+ * an error of the device. */
 static tamis_status finish_piece(change_job *job) {
     gpu_tally    tally = { 0 };
     tamis_status status = read_tally(job, &tally);
@@ -381,7 +385,7 @@ static tamis_status mark_piece(change_job *job) {
     return status == TAMIS_OK ? device_wait(job->set->device, NULL) : status;
 }
 
-/* Marks cannot be refused: no copy is needed. */
+/* Setting bits always succeeds, so no copy is needed. */
 static tamis_status mark_keys(change_job *job) {
     uint64_t const n = job->keys->n;
     gpu_tally      tally = { 0 };
@@ -432,7 +436,7 @@ static tamis_status change(change_job *job, tamis_problem *problem) {
     if (job->keys->n == 0) return TAMIS_OK;
     tamis_status status = device_enter(set->device);
     if (status != TAMIS_OK) return say_device(problem, status, set->device);
-    /* Keys that are made in a stream of the caller must be there. */
+    /* Keys that are computed in a stream of the caller must be complete. */
     if ((job->keys->flags & TAMIS_GPU_HOST) == 0)
         status = device_wait(set->device, job->keys->stream);
     if (status == TAMIS_OK) status = set_is_line(set) ? change_lines(job) : mark_keys(job);

@@ -1,7 +1,8 @@
-/* cuda.c - device.h by NVIDIA's driver, libcuda.so.1, which is loaded when it is needed.
+/* cuda.c - implements device.h with NVIDIA's driver, libcuda.so.1, which is loaded when it is
+ * needed.
  *
  * No header of CUDA is used. The functions of the driver have had these names and types for many
- * years; those with _v2 are the ones that its header has under the names without.
+ * years. Its header renames some of them: cuMemAlloc, for example, is cuMemAlloc_v2 in the library.
  */
 #include "device.h"
 #include "kernels/table.h"
@@ -25,10 +26,10 @@ enum {
     CU_MULTIPROCESSORS = 16,
     CU_MAJOR = 75,
     CU_MINOR = 76,
-    CU_MAX_SHARED = 97,         /* of a block, if it asks for it */
-    CU_FUNCTION_MAX_SHARED = 8, /* how a function asks for it */
+    CU_MAX_SHARED = 97,         /* bytes that a block may have on request */
+    CU_FUNCTION_MAX_SHARED = 8, /* how a kernel requests it */
     CU_STREAM_NON_BLOCKING = 1,
-    CU_POINTER_TYPE = 2, /* which memory a pointer is of; the answer is one of these: */
+    CU_POINTER_TYPE = 2, /* where memory is; the answer is one of these: */
     CU_OF_HOST = 1,
 };
 
@@ -89,7 +90,7 @@ struct gpu_device {
     char      why[256];
 };
 
-/* Keep the driver's words for a failure. */
+/* Keep the driver's message for a failure. */
 static tamis_status check(gpu_device *device, cu_result result, const char *call) {
     const char *text = NULL;
     if (result == 0) return TAMIS_OK;
@@ -105,7 +106,7 @@ const char *device_why(const gpu_device *device) {
 
 /* ------------------------------------------------------------------ opening */
 
-/* ISO C has no conversion from a pointer to an object to one to a function; POSIX has. */
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX has. */
 static bool find_symbol(void *library, const char *name, void *ret_function) {
     void *const found = dlsym(library, name);
     memcpy(ret_function, &found, sizeof found);
@@ -152,7 +153,7 @@ static tamis_status find_device(gpu_device *device, int number, tamis_problem *p
 static const char *const kernel_names[GPU_N_KERNELS] = { GPU_KERNELS(NAME_OF) };
 #undef NAME_OF
 
-/* Kernels that need more shared memory than all GPUs have must ask for it. */
+/* Kernels that need more shared memory than every GPU has must request it. */
 static void ask_for_shared(gpu_device *device) {
     const driver *const cu = &device->cu;
     unsigned const      kernels[] = { GPU_K_line_merge, GPU_K_line_merge_bare };
@@ -166,7 +167,7 @@ static void ask_for_shared(gpu_device *device) {
     device->shared_bytes = max_u64(device->shared_bytes, (uint64_t)most);
 }
 
-/* Compile the kernels, which the driver remembers from one run to the next. */
+/* Compile the kernels. The driver caches the result from one run to the next. */
 static tamis_status load_kernels(gpu_device *device) {
     const driver *const cu = &device->cu;
     tamis_status        status =
@@ -259,7 +260,7 @@ void device_describe(gpu_device *device, tamis_gpu_facts *ret_facts) {
 /* ------------------------------------------------------------------ memory */
 
 tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *ret_address) {
-    /* A GPU has no memory of 0 bytes. */
+    /* The driver allocates no memory of 0 bytes. */
     return check(device, device->cu.memory_alloc(ret_address, bytes == 0 ? 1 : bytes),
                  "allocating memory of the GPU");
 }
@@ -282,7 +283,7 @@ void device_unpin(gpu_device *device, void *memory) {
     if (memory != NULL) (void)device->cu.pinned_free(memory);
 }
 
-/* The driver knows memory that it has pinned, and no other memory of this machine. */
+/* The driver knows only the memory of this machine that it has pinned itself. */
 bool device_is_pinned(gpu_device *device, const void *memory) {
     unsigned        type = 0;
     cu_result const result =

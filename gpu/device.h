@@ -1,5 +1,5 @@
-/* device.h - the few things that the library asks of a GPU. cuda.c does them with NVIDIA's driver;
- * tests/gpu/emulator.c does them in the memory of this machine, so that all the rest is tested
+/* device.h - the functions of a GPU that the library needs. cuda.c implements them with NVIDIA's
+ * driver; tests/gpu/emulator.c implements them on the host, so that everything else can be tested
  * without a GPU.
  */
 #ifndef TAMIS_GPU_DEVICE_H
@@ -14,15 +14,15 @@ typedef uint64_t device_address; /* of memory of the GPU; 0: none */
 /* Two streams of our own, for copies that overlap with kernels. */
 #define DEVICE_STREAMS 2
 
-/* All that return a status: TAMIS_OK, or _MEMORY or _IO, and device_why() has a sentence. */
+/* Statuses: TAMIS_OK; or _MEMORY or _IO, and then device_why() returns a message. */
 
 tamis_status device_open(int number, gpu_device **ret_device, tamis_problem *problem);
 void         device_close(gpu_device *device);
 void         device_describe(gpu_device *device, tamis_gpu_facts *ret_facts);
 const char  *device_why(const gpu_device *device);
 
-/* Every public call is between these two. If entering fails, the caller's own context is current:
- * nothing may be done, and nothing left. */
+/* Every public call begins with device_enter() and ends with device_leave(). If entering fails, the
+ * caller's own context is still current: do nothing, and do not leave. */
 tamis_status device_enter(gpu_device *device);
 void         device_leave(gpu_device *device);
 
@@ -30,14 +30,15 @@ tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *re
 void         device_free(gpu_device *device, device_address address);
 uint64_t     device_free_bytes(gpu_device *device);
 
-/* Memory of this machine that the GPU can copy from and to while other things run. NULL: none. */
+/* Pinned memory of this machine: the GPU can copy from and to it while other work runs. NULL: there
+ * is none. */
 void *device_pin(gpu_device *device, size_t bytes);
 void  device_unpin(gpu_device *device, void *memory);
 
-/* Is this memory of the caller pinned already? */
+/* Has the caller pinned this memory already? */
 bool device_is_pinned(gpu_device *device, const void *memory);
 
-/* All of these are queued; a copy from or to memory that is not pinned may wait. */
+/* These calls only queue the work; a copy from or to memory that is not pinned may wait. */
 void        *device_stream(gpu_device *device, unsigned i);
 tamis_status device_zero(gpu_device *device, device_address at, uint64_t bytes, void *stream);
 tamis_status device_copy(gpu_device *device, device_address to, device_address from, uint64_t bytes,
@@ -60,7 +61,7 @@ typedef struct device_launch {
 
 tamis_status device_run(gpu_device *device, const device_launch *launch);
 
-/* Bytes of shared memory that a block can have. All GPUs have DEVICE_SHARED_BYTES. */
+/* Bytes of shared memory that a block can have. Every GPU has at least DEVICE_SHARED_BYTES. */
 #define DEVICE_SHARED_BYTES (UINT64_C(48) << 10)
 uint64_t device_shared_bytes(const gpu_device *device);
 

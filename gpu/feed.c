@@ -1,9 +1,9 @@
 /* feed.c - see feed.h. */
 #include "feed.h"
 
-/* A piece costs a pass over the whole table, and some launches: it should be neither a small part
- * of the table nor small. With three buffers of 8 bytes a key (two here, one of hashes), a quarter
- * of the keys is 6 bytes for each key. */
+/* A piece costs a pass over the whole table and some launches, so it should be a large part of the
+ * table, and large. There are three buffers with 8 bytes per key of a piece (two here, one for
+ * hashes). So if a piece has a quarter of the keys, they take 6 bytes per key. */
 #define LEAST_PIECE (UINT64_C(1) << 15)
 #define MOST_PIECE (UINT64_C(1) << 26)
 
@@ -18,12 +18,13 @@ void feed_begin(feed *keys_of, tamis_gpu *gpu, const tamis_gpu_keys *keys, uint6
     keys_of->each = each;
     keys_of->sent = keys_of->taken = keys_of->chunks = 0;
     if (!feed_is_host(keys)) return;
-    /* Without pinned memory of ours the driver finds its own way: more slowly. */
+    /* Without pinned memory of our own the driver copies from ordinary memory, more slowly. */
     keys_of->is_direct = device_is_pinned(gpu->device, keys->data) ||
                          ask_get_memory(gpu, min_u64(each, ASK_PIECE_KEYS)) != TAMIS_OK;
 }
 
-/* A part of a piece, by pinned memory: when a copy out of it is done, it is filled again. */
+/* Copy a part of a piece through pinned memory, which is filled again when the copy out of it is
+ * done. */
 static tamis_status send_chunk(feed *keys_of, device_address to, const uint64_t *from, uint64_t n) {
     gpu_device *const device = keys_of->gpu->device;
     unsigned const    i = keys_of->chunks++ % DEVICE_STREAMS;

@@ -1,7 +1,7 @@
 /* feed.h - the keys of a change, piece by piece, in the memory of the GPU.
  *
- * Idea. Keys that are on the GPU are used where they are. Keys of this machine are copied into one
- * of two buffers there while the keys of the other one are worked on:
+ * Idea. Keys that are on the GPU are used where they are. Keys in this machine's memory are copied
+ * into one of two buffers on the GPU while the GPU works on the keys in the other one:
  *
  *     feed_send()                   the first piece is on its way
  *     feed_take()                   wait for it
@@ -10,7 +10,8 @@
  *     wait for the kernels
  *     feed_take() ...
  *
- * Why: a copy over the bus takes longer than the change. One after the other would take both times.
+ * Why: a copy over the bus takes longer than the change. Without overlap, the two times would add
+ * up.
  */
 #ifndef TAMIS_GPU_FEED_H
 #define TAMIS_GPU_FEED_H
@@ -24,29 +25,31 @@ typedef struct feed {
     const tamis_gpu_keys *keys;
     uint64_t              each;                 /* keys in a piece */
     device_address        buffer[FEED_BUFFERS]; /* not used if keys are on the GPU */
-    bool                  is_direct; /* copied from where they are, not by pinned memory of ours */
+    bool                  is_direct; /* copied directly, not through our own pinned memory */
     uint64_t              sent, taken;
-    unsigned              chunks; /* that were copied */
+    unsigned              chunks; /* keys that were copied */
 } feed;
 
 TAMIS_INLINE bool feed_is_host(const tamis_gpu_keys *keys) {
     return (keys->flags & TAMIS_GPU_HOST) != 0;
 }
 
-/* Keys in a piece of a change of n keys from this machine's memory, if memory allows, in a table
- * for `capacity` keys. */
+/* How many keys a piece should have, if there is enough memory: for a change of n keys from this
+ * machine's memory, in a table for `capacity` keys. */
 uint64_t feed_piece(uint64_t n, uint64_t capacity);
 
-/* Begin. The buffers are the caller's: `each` keys in each of them, in one if one piece is all. */
+/* Begin. The buffers belong to the caller. Each has room for `each` keys; with a single piece, one
+ * buffer is enough. */
 void feed_begin(feed *keys_of, tamis_gpu *gpu, const tamis_gpu_keys *keys, uint64_t each);
 
-/* Send the next piece on its way; nothing is left: do nothing. Its buffer must not be in use. */
+/* Start to copy the next piece, if there is one. Its buffer must not be in use. */
 tamis_status feed_send(feed *keys_of);
 
-/* Wait for the piece that was sent: where it is, and how many keys it has. 0: there are no more. */
+/* Wait for the piece that was sent. Gets its address and how many keys it has; 0: there are no
+ * more. */
 tamis_status feed_take(feed *keys_of, const uint64_t **ret_keys, uint64_t *ret_n);
 
-/* After a failure: nothing is under way any more. */
+/* After a failure: wait until no copy is running. */
 void feed_stop(feed *keys_of);
 
 #endif

@@ -32,8 +32,8 @@ static void make_hash(const uint8_t *header, gpu_table *table) {
     table->sip_high = high;
 }
 
-/* A part finds its keys by other bits of a hash than a whole set. Kernels know whole sets only, so
- * to ask a part there would be to miss keys. */
+/* A part finds its keys by other bits of a hash than a whole set. Kernels know only whole sets, so
+ * a lookup in a part would miss keys. */
 static tamis_status check_required(const uint8_t *header, tamis_problem *problem) {
     uint32_t const required = le32_load(header + AT_REQUIRED);
     if ((required & NEEDS_PART) != 0)

@@ -1,4 +1,4 @@
-/* set.c - sets come to a GPU, and go. */
+/* set.c - create, upload, download and free sets on a GPU. */
 #include "set.h"
 
 #include "core/le.h"
@@ -58,7 +58,7 @@ void tamis_gpu_free_memory(tamis_gpu *gpu, void *memory) {
     device_leave(gpu->device);
 }
 
-/* Between memory of this machine and of the GPU, to its end. */
+/* Copy between the memory of this machine and of the GPU, and wait until it is done. */
 static tamis_status copy_now(tamis_gpu *gpu, device_address there, void *here, const void *from,
                              uint64_t bytes, tamis_problem *problem) {
     if (gpu == NULL || (bytes != 0 && (there == 0 || (here == NULL && from == NULL))))
@@ -94,7 +94,7 @@ tamis_status tamis_gpu_wait(tamis_gpu *gpu, void *stream, tamis_problem *reterr_
 
 /* ------------------------------------------------------------------ making one */
 
-/* Make a set of a header, with memory for a body that is not filled. */
+/* Make a set from a header, with memory for its body. The body is not filled in. */
 static tamis_status make_set(tamis_gpu *gpu, const uint8_t *header, tamis_gpu_set **ret_set,
                              tamis_problem *problem) {
     gpu_device *const    device = gpu->device;
@@ -148,8 +148,8 @@ void tamis_gpu_free(tamis_gpu_set *set) {
 
 #define NO_PINNED_MEMORY "not enough pinned memory on this machine for copying"
 
-/* A tamis_writer that sends what it gets to the GPU: through two pieces of pinned memory, one of
- * which is filled while the other is copied. */
+/* A tamis_writer that copies a file to the GPU through two pieces of pinned memory: one is filled
+ * while the other is copied. */
 typedef struct upload {
     tamis_gpu     *gpu;
     gpu_device    *device;
@@ -159,12 +159,12 @@ typedef struct upload {
     uint8_t        header[HEADER_BYTES];
     uint64_t       done; /* bytes of the file so far */
     uint8_t       *piece[DEVICE_STREAMS];
-    uint64_t       filled; /* of the piece at hand */
-    unsigned       at;     /* which that is */
+    uint64_t       filled; /* bytes in the current piece */
+    unsigned       at;     /* the current piece: 0 or 1 */
     bool           is_header_only;
 } upload;
 
-/* Queue the copy of the piece at hand, and wait for the other one. */
+/* Queue the copy of the current piece, and wait for the copy of the other one. */
 static tamis_status flush(upload *up) {
     uint64_t const body_done = up->done - HEADER_BYTES;
     tamis_status   status =
@@ -186,7 +186,7 @@ static tamis_status take_header(upload *up) {
     return TAMIS_OK;
 }
 
-/* Take some of n bytes. Returns how many; 0: it stops here. */
+/* Take some of n bytes. Returns how many; 0: stop. */
 static size_t take_some(upload *up, const uint8_t *bytes, size_t n) {
     if (up->done < HEADER_BYTES) {
         size_t const taken = (size_t)min_u64(n, HEADER_BYTES - up->done);
@@ -214,7 +214,7 @@ static bool take_bytes(void *context, const void *bytes, size_t n) {
     return true;
 }
 
-/* Wait for all copies, note how many words the attic has, and let the pieces go. */
+/* Wait for all copies, read how many words the attic has, and free the pieces. */
 static tamis_status finish(upload *up, tamis_status status, tamis_gpu_set **ret_set) {
     uint8_t count[8] = { 0 };
     if (up->status != TAMIS_OK) status = up->status;
@@ -250,7 +250,7 @@ static tamis_status upload_set(tamis_gpu *gpu, const tamis_set *set, tamis_gpu_s
     return status;
 }
 
-/* A copy with the step of growing done. The next stage has twice the capacity. */
+/* Make a copy that has finished the step of growing. The next stage has twice the capacity. */
 static tamis_status finish_growing(const tamis_set *set, const tamis_facts *facts,
                                    tamis_set **ret_copy) {
     tamis_status status = tamis_copy(set, ret_copy);
@@ -307,8 +307,8 @@ tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, const char *path, unsigned fl
     return status;
 }
 
-/* An allocator for a body that is never touched: address space, and no memory. The body may be
- * larger than what this machine has. */
+/* An allocator for a body that is never touched: it reserves address space, not memory. The body
+ * may be larger than the memory of this machine. */
 static void *reserve(void *unused, size_t bytes, size_t alignment) {
     size_t const   all = bytes + alignment;
     uint8_t *const memory =
@@ -327,14 +327,14 @@ static void unreserve(void *unused, void *memory, size_t bytes) {
     (void)munmap(memory, bytes);
 }
 
-/* A caller's spec, which may be smaller or larger than that of today. */
+/* A caller's spec, which may be smaller or larger than the one of this version. */
 typedef union any_spec {
     tamis_spec spec;
-    uint8_t    bytes[4096]; /* none is larger */
+    uint8_t    bytes[4096]; /* larger specs are refused */
 } any_spec;
 
-/* Take a spec by the rule of tamis.h, with the allocator above. tamis_create() looks whether all is
- * zero after the fields that are known. False: this is no spec. */
+/* Copy a spec by the rule of tamis.h, and put in the allocator above. tamis_create() checks that
+ * all bytes after the known fields are zero. False: it is not a spec. */
 static bool take_spec(any_spec *ours, const tamis_spec *theirs) {
     size_t const size = theirs->size;
     if (size < sizeof size || size > sizeof ours->bytes) return false;
@@ -347,7 +347,7 @@ static bool take_spec(any_spec *ours, const tamis_spec *theirs) {
     return true;
 }
 
-/* Of the file of an empty set only the header is wanted: then the writer stops. */
+/* Only the header of the file of an empty set is needed: after it, the writer stops. */
 static tamis_status upload_empty(tamis_gpu *gpu, const tamis_set *empty, tamis_gpu_set **ret_set,
                                  tamis_problem *problem) {
     upload up = { .gpu = gpu, .device = gpu->device, .problem = problem, .is_header_only = true };
@@ -379,7 +379,7 @@ tamis_status tamis_gpu_create(tamis_gpu *gpu, const tamis_spec *spec, tamis_gpu_
 
 /* ------------------------------------------------------------------ downloads */
 
-/* The body, by pieces of pinned memory, to where the file of the set shall have it. */
+/* Copy the body through pieces of pinned memory to its place in the file of the set. */
 static tamis_status copy_body_out(const tamis_gpu_set *set, uint8_t *to, tamis_problem *problem) {
     gpu_device *const device = set->device;
     uint8_t *const    piece = device_pin(device, PIECE_BYTES);

@@ -1,12 +1,12 @@
 /* attic.h - the attic after a change, rebuilt from a list of its words.
  *
- * Words stand in the order of (home, word, rest), each at the first place that is not before its
- * home and not taken by one before it (kinds/line/attic.h). In that order,
+ * The words are in the order of (home, word, rest). Each is at the first free place from its home
+ * on (kinds/line/attic.h). So, in that order,
  *
  *     place(i) = max(home(i), place(i - 1) + 1)   so   place(i) - i = max of home(j) - j, j <= i
  *
- * So the words are grouped by home (count, prefix sum, scatter); those of a home, few, are put in
- * order by one thread; and a prefix maximum gives all places.
+ * So the words are grouped by home (count, prefix sum, scatter). One thread sorts the few words of
+ * a home. Then a prefix maximum gives all places.
  */
 #ifndef TAMIS_GPU_ATTIC_H
 #define TAMIS_GPU_ATTIC_H
@@ -17,12 +17,12 @@ TAMIS_INLINE attic_view gpu_attic_view(const gpu_table *table) {
     return lines_shelves(gpu_view(table, false)).attic;
 }
 
-/* Words of groups that do not change stay: list them. */
+/* The words of groups that do not change stay, so they are copied to the list. */
 TAMIS_INLINE void attic_keep_words(const gpu_change *change) {
     attic_view const attic = gpu_attic_view(&change->table);
     for (uint64_t place = gpu_first(); place < attic_places(&attic); place += gpu_step()) {
         uint64_t const word = attic_word(&attic, place);
-        /* A word of no bucket is of a body that was damaged, and not checked. */
+        /* A word that belongs to no bucket comes from a damaged body that was not checked. */
         if (word == 0 || attic_bucket(word) >= change->table.lines.buckets) continue;
         uint64_t const group = attic_bucket(word) / SHELF_BUCKETS;
         uint32_t const begin = group == 0 ? 0 : change->ends[group - 1];
@@ -45,7 +45,7 @@ TAMIS_INLINE void attic_group(const gpu_attic *job, bool is_counting) {
     }
 }
 
-/* Is word a, with its rest, behind word b? */
+/* Does word a, with its rest, come after word b? */
 TAMIS_INLINE bool attic_follows(const gpu_attic *job, uint64_t i, uint64_t word, uint64_t rest) {
     if (job->sorted_words[i] != word) return job->sorted_words[i] > word;
     return job->rests != NULL && job->sorted_rests[i] > rest;
@@ -71,15 +71,15 @@ TAMIS_INLINE void attic_sort_homes(const gpu_attic *job) {
         attic_sort_home(job, home == 0 ? 0 : job->ends[home - 1], job->ends[home]);
 }
 
-/* home(i) - i, and n more so that it is never negative. */
+/* home(i) - i + n: n is added so that it is never negative. */
 TAMIS_INLINE void attic_find_distances(const gpu_attic *job) {
     attic_view const attic = gpu_attic_view(&job->table);
     for (uint64_t i = gpu_first(); i < job->n; i += gpu_step())
         job->places[i] = attic_home(&attic, attic_bucket(job->sorted_words[i])) + job->n - i;
 }
 
-/* Set bits of a body that are zero, of a field that may straddle two words. Other fields of these
- * words are set at the same time. */
+/* Write a field whose bits are zero now, and which may be in two words. It is done with atomic
+ * operations, since other threads write other fields of these words at the same time. */
 TAMIS_INLINE void attic_or_field(uint8_t *body, uint64_t bit, uint64_t value) {
     uint64_t *const words = (uint64_t *)(body + bit / 64 * 8);
     unsigned const  shift = bit % 64;
@@ -87,7 +87,7 @@ TAMIS_INLINE void attic_or_field(uint8_t *body, uint64_t bit, uint64_t value) {
     if (shift != 0 && value >> (64 - shift) != 0) (void)gpu_or64(words + 1, value >> (64 - shift));
 }
 
-/* The places are prefix maxima now. The attic is zero. */
+/* Write all words to their places. The prefix maxima are computed, and the attic is all zero. */
 TAMIS_INLINE void attic_write_words(const gpu_attic *job) {
     attic_view const attic = gpu_attic_view(&job->table);
     for (uint64_t i = gpu_first(); i < job->n; i += gpu_step()) {

@@ -24,14 +24,14 @@ TAMIS_INLINE uint8_t *bloom_line(const gpu_table *table, uint64_t hash) {
     return table->body + (byte & ~(uint64_t)(TAMIS_LINE_BYTES - 1));
 }
 
-/* By 16 bytes: with four sectors or more, each of them has all marks of some. A key that is not
- * there mostly leaves after the first. */
+/* Load 16 bytes at a time, and only those that have a bit of the key. A lookup of an absent key
+ * often ends after the first load. */
 TAMIS_INLINE bool bloom_has_blocked(const gpu_table *table, uint64_t hash) {
     const uint8_t *const line = bloom_line(table, hash);
     unsigned const       k = (unsigned)table->hashes;
     uint64_t             random = 0;
     gpu_pair             pair = { 0, 0 };
-    unsigned             loaded = 4; /* none of the four */
+    unsigned             loaded = 4; /* none of the four words */
     for (unsigned i = 0; i < k; i++) {
         if (i % BLOCK_SECTORS == 0) random = remix(hash, i / BLOCK_SECTORS);
         unsigned const bit = block_bit(random, i, k);
@@ -52,7 +52,7 @@ TAMIS_INLINE void bloom_ask(const gpu_ask *ask, bool is_blocked) {
     }
 }
 
-/* Set the marks of a key. Returns whether any of them is new. */
+/* Set the bits of a key. Returns whether any of them is new. */
 TAMIS_INLINE bool bloom_mark_key(const gpu_table *table, uint64_t hash) {
     uint64_t       random = 0;
     bool           is_new = false;
@@ -65,7 +65,7 @@ TAMIS_INLINE bool bloom_mark_key(const gpu_table *table, uint64_t hash) {
                 : probes_place(hash, i, table->bits);
         uint64_t const  mark = UINT64_C(1) << place % 64;
         uint64_t *const word = bloom_word(table, place);
-        /* Most marks of a full filter are there: reading is cheaper than an atomic operation. */
+        /* In a full filter most bits are set, and reading is cheaper than an atomic operation. */
         if ((*word & mark) == 0) is_new |= (gpu_or64(word, mark) & mark) == 0;
     }
     return is_new;

@@ -1,5 +1,5 @@
-/* group.h - add many hashes to the lines of one shelf, or remove them: a warp takes the group
- * apart, merges, and puts it together in shared memory.
+/* group.h - add many hashes to the lines of one shelf, or remove them: a warp unpacks the group in
+ * shared memory, merges the hashes into it, and packs it again.
  *
  * An entry of a group is a number:
  *
@@ -9,8 +9,8 @@
  *     +------------+------+---------------------------------+
  *       10           8      0 to 46
  *
- * where `chain` counts the chains of all 16 lines, 62 in each. In the order of these numbers the
- * entries stand in the table. So:
+ * where `chain` counts the chains of all 16 lines, 62 in each. The table has its entries in the
+ * order of these numbers. The steps:
  *
  *   1  list    what the 16 lines, their shelf and the attic have
  *   2  sort    the hashes that come, a tile of them at a time, as entries
@@ -18,12 +18,12 @@
  *   4  write   the first chains of each line, as many as fit, into the line; the next 28 entries of
  *              all lines onto the shelf; the others go to a list for the new attic
  *
- * Steps 2 and 3 repeat until all hashes are merged: so a group can get any number of them, and what
- * does not fit is only what the table has no room for.
+ * Steps 2 and 3 repeat until all hashes are merged. So a group can get any number of hashes, and is
+ * refused only if the table has no room for them.
  *
- * In a list the chain of an entry is known from its place, so the list has the rest of it: an item,
- * which is a byte in tables without rests (GROUP_IS_BARE), otherwise 64 bits. A small list lets
- * more warps run at a time. This file is included twice, for both.
+ * In a list the position of an entry tells its chain, so the list stores only the other bits,
+ * called an item: a byte in tables without rests (GROUP_IS_BARE), otherwise 64 bits. A small list
+ * lets more warps run at a time. This file is included twice, once for each.
  */
 
 #define GROUP_JOIN(a, b) a##b
@@ -34,12 +34,13 @@
 typedef struct G(group) {
     uint8_t     *raw;                /* the 16 lines and the shelf, as they are */
     GROUP_ENTRY *tile;               /* entries that come */
-    GROUP_ITEM  *list, *other;       /* `room` each: what is there, and what it becomes */
+    GROUP_ITEM  *list, *other;       /* `room` items each: the old list, and the new one */
     uint16_t    *list_at, *other_at; /* GPU_CHAINS + 1 */
-    uint32_t    *used, *tail; /* of each line: slots in use; tail[l]: entries in tails before it */
-    unsigned     n;           /* in the list */
-    unsigned     tile_n;      /* in the tile */
-    uint32_t     times;       /* that each of these comes */
+    uint32_t    *used;               /* slots in use, of each line */
+    uint32_t    *tail;               /* of each line: entries in the tails of lines before it */
+    unsigned     n;                  /* in the list */
+    unsigned     tile_n;             /* in the tile */
+    uint32_t     times;              /* how often each entry of the tile comes */
 } G(group);
 
 TAMIS_INLINE G(group) G(group_make)(const gpu_change *change) {
@@ -56,7 +57,7 @@ TAMIS_INLINE G(group) G(group_make)(const gpu_change *change) {
     return group;
 }
 
-/* Bits of an item; those above them, in an entry, are its chain. */
+/* Bits of an item. The bits above them in an entry are its chain. */
 TAMIS_INLINE unsigned G(item_bits)(lines_view lines) {
     return LINES_BYTE_BITS + lines_rest_bits(lines);
 }
@@ -75,7 +76,8 @@ TAMIS_INLINE unsigned G(entry_chain)(lines_view lines, GROUP_ENTRY entry) {
 
 /* ------------------------------------------------------------------ 1. list */
 
-/* Load all lines and the shelf at once: one wait for memory. Lines that do not exist are empty. */
+/* Load all lines and the shelf at once, to wait for memory only once. Lines that do not exist are
+ * empty. */
 TAMIS_INLINE void G(load_raw)(lines_view lines, uint64_t first, const G(group) * group) {
     shelf_view const     shelves = lines_shelves(lines);
     const uint8_t *const from = lines_at(lines, first), *const shelf = shelf_line(&shelves, first);
@@ -102,7 +104,7 @@ TAMIS_INLINE G(tail_here)
     G(find_tail)(const shelf_view *shelves, const G(group) * group, uint64_t bucket) {
     G(tail_here) tail = { group->raw + SHELF_BUCKETS * TAMIS_LINE_BYTES, { 0, 0, 0 }, 0, 0 };
     tail.part = shelf_find(gpu_shelf_ones(tail.shelf), bucket);
-    /* All threads look for the same words: seldom, and few. */
+    /* All threads search for the same words. This is rare, and the words are few. */
     if (tail.part.first + tail.part.n == SHELF_KEYS)
         tail.words = tail_words(shelves, bucket, 0, 0, &tail.place);
     return tail;
@@ -124,8 +126,8 @@ TAMIS_INLINE uint64_t G(tail_rest)(lines_view lines, const shelf_view *shelves,
                     lines_rest_bits(lines));
 }
 
-/* Where a chain begins among the entries of its line: at the run that has as many runs before it as
- * the chain has occupied ones; or behind the tail's entries of chains before it. */
+/* Where a chain begins among the entries of its line: if r chains before it have entries, at run r;
+ * or, in the tail, after the entries of chains before it. */
 TAMIS_INLINE unsigned G(chain_begin)(const shelf_view *shelves, const G(tail_here) * tail,
                                      runs index, unsigned chain) {
     unsigned const rank = bits_popcount(bits_below(index.occ, chain));
@@ -158,7 +160,7 @@ TAMIS_INLINE bool G(list_line)(lines_view lines, uint64_t bucket, uint64_t room,
     return true;
 }
 
-/* All that a group holds. False: it does not fit into the shared memory. */
+/* List all entries of a group. False: they do not fit into the shared memory. */
 TAMIS_INLINE bool G(list_group)(lines_view lines, uint64_t first, uint64_t room, G(group) * group) {
     group->n = 0;
     G(load_raw)(lines, first, group);
@@ -189,10 +191,11 @@ TAMIS_INLINE void G(sort)(GROUP_ENTRY *numbers, unsigned n) {
     }
 }
 
-/* How many hashes from the first on are the same? So a flood of one key is one entry. */
+/* How many hashes at the beginning are equal? They become one entry, so that many copies of one key
+ * are cheap. */
 TAMIS_INLINE uint32_t G(count_same)(const uint64_t *hashes, uint32_t n) {
     uint64_t const first = hashes[0];
-    unsigned const each = 16; /* loads of a thread that are under way together */
+    unsigned const each = 16; /* loads that a thread has in flight */
     uint32_t const step = GPU_WARP * each;
     uint32_t       same = 0;
     for (; same + step <= n; same += step) {
@@ -251,7 +254,7 @@ TAMIS_INLINE bool G(change_group)(const gpu_change *change, lines_view lines, ui
         if (!G(merge)(change, lines, &group, tally)) return false;
     }
     bool const is_written = G(write_group)(change, lines, first, &group);
-    gpu_warp_sync(); /* the next group takes the same memory */
+    gpu_warp_sync(); /* the next group uses the same memory */
     return is_written;
 }
 

@@ -1,7 +1,7 @@
 /* group_merge.h - step 3 of group.h, which includes this file. */
 
-/* The end of the entries of the tile, from `at` on, that have a print. Steps double and then halve,
- * so that many copies take few steps. */
+/* The end of the entries of the tile, from `at` on, that have this print. An exponential search:
+ * the steps double and then halve, so that many copies take few steps. */
 TAMIS_INLINE unsigned G(print_end)(const G(group) * group, unsigned at, GROUP_ENTRY print,
                                    unsigned counter_bits) {
     unsigned step = 1;
@@ -17,7 +17,7 @@ TAMIS_INLINE unsigned G(print_end)(const G(group) * group, unsigned at, GROUP_EN
 }
 
 /* Merge one chain with the entries of the tile from `fresh` on that belong to it. Returns how many
- * there are then. They are written if `to` is not NULL. */
+ * entries the chain has then. They are written if `to` is not NULL. */
 TAMIS_INLINE unsigned G(merge_chain)(const gpu_change *change, lines_view lines,
                                      const G(group) * group, unsigned chain, unsigned fresh,
                                      GROUP_ITEM *to, gpu_tally *tally) {
@@ -49,13 +49,14 @@ TAMIS_INLINE unsigned G(merge_chain)(const gpu_change *change, lines_view lines,
     }
 }
 
-/* Is entry i of the tile the first of its chain? Its thread merges that chain. */
+/* Is entry i of the tile the first of its chain? Then its thread merges that chain. */
 TAMIS_INLINE bool G(is_first)(lines_view lines, const G(group) * group, unsigned i) {
     return i == 0 ||
            G(entry_chain)(lines, group->tile[i]) != G(entry_chain)(lines, group->tile[i - 1]);
 }
 
-/* How long all chains will be, and so where they will begin. Returns how many entries that are. */
+/* Compute how long all chains will be, and from that where they will begin. Returns the total
+ * number of entries. */
 TAMIS_INLINE unsigned G(measure)(const gpu_change *change, lines_view lines, const G(group) * group,
                                  gpu_tally *tally) {
     unsigned total = 0;
@@ -80,7 +81,7 @@ TAMIS_INLINE unsigned G(measure)(const gpu_change *change, lines_view lines, con
     return total;
 }
 
-/* Write the chains to the other list: first all as they are, then those that change. */
+/* Write the chains to the new list: first copy all of them, then write those that change. */
 TAMIS_INLINE void G(write_list)(const gpu_change *change, lines_view lines,
                                 const G(group) * group) {
     gpu_tally ignored = { 0 };
@@ -100,8 +101,8 @@ TAMIS_INLINE void G(write_list)(const gpu_change *change, lines_view lines,
     gpu_warp_sync();
 }
 
-/* Merge the tile into the list. False, and the list is as it was: there would be more entries than
- * there is room for. */
+/* Merge the tile into the list. False: there would be more entries than there is room for, and the
+ * list has not changed. */
 TAMIS_INLINE bool G(merge)(const gpu_change *change, lines_view lines, G(group) * group,
                            gpu_tally *tally) {
     unsigned const total = G(measure)(change, lines, group, tally);

@@ -1,6 +1,6 @@
 /* group_write.h - step 4 of group.h, which includes this file. */
 
-/* The index of a line of the list: the first chains, as many as fit as a whole. */
+/* The index of a line: it has the first chains of the list, as many as fit completely. */
 TAMIS_INLINE runs G(index_of)(const G(group) * group, unsigned line, unsigned *ret_used) {
     const uint16_t *const at = group->list_at + line * RUNS_CHAINS;
     runs                  index = { 0, 1 };
@@ -24,7 +24,7 @@ TAMIS_INLINE uint64_t G(slot_byte)(lines_view lines, const G(group) * group, uns
     return G(item_byte)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
 }
 
-/* Write the indices; a thread has a line. Fills in `used` and `tail`. False: a tail is too long. */
+/* Write the indices, one line per thread. Fills in `used` and `tail`. False: a tail is too long. */
 TAMIS_INLINE bool G(write_indices)(lines_view lines, uint64_t first, G(group) * group) {
     unsigned const line = gpu_lane();
     unsigned       used = 0;
@@ -49,7 +49,7 @@ TAMIS_INLINE bool G(write_indices)(lines_view lines, uint64_t first, G(group) * 
     return true;
 }
 
-/* The slots after the first two, in words of eight. */
+/* Write the slots after the first two, eight at a time. */
 TAMIS_INLINE void G(write_slots)(lines_view lines, uint64_t first, const G(group) * group) {
     for (unsigned i = gpu_lane(); i < SHELF_BUCKETS * 6; i += GPU_WARP) {
         unsigned const line = i / 6, slot = 2 + i % 6 * 8;
@@ -61,7 +61,7 @@ TAMIS_INLINE void G(write_slots)(lines_view lines, uint64_t first, const G(group
     }
 }
 
-/* Where entry i of all tails, in the order of lines, is in the list, and its line. */
+/* Find entry i of all tails, in the order of lines: its position in the list, and its line. */
 TAMIS_INLINE unsigned G(tail_at)(const G(group) * group, unsigned i, unsigned *ret_line) {
     unsigned line = 0;
     while (group->tail[line + 1] <= i) line++;
@@ -69,7 +69,7 @@ TAMIS_INLINE unsigned G(tail_at)(const G(group) * group, unsigned i, unsigned *r
     return group->list_at[line * RUNS_CHAINS] + group->used[line] + (i - group->tail[line]);
 }
 
-/* The chain and byte of an item of a line: its chain is the last that does not begin after it. */
+/* The chain and byte of an item of a line. Its chain is the last that does not begin after it. */
 TAMIS_INLINE unsigned G(key_at)(lines_view lines, const G(group) * group, unsigned line,
                                 unsigned place) {
     const uint16_t *const at = group->list_at + line * RUNS_CHAINS;
@@ -101,7 +101,7 @@ TAMIS_INLINE void G(write_shelf)(lines_view lines, uint64_t first, const G(group
     gpu_store64(shelf, ones);
 }
 
-/* What the shelf has no room for goes to the list of the new attic. */
+/* Entries for which the shelf has no room go to the list for the new attic. */
 TAMIS_INLINE void G(write_attic)(const gpu_change *change, lines_view lines, uint64_t first,
                                  const G(group) * group) {
     unsigned const all = group->tail[SHELF_BUCKETS];
@@ -117,7 +117,7 @@ TAMIS_INLINE void G(write_attic)(const gpu_change *change, lines_view lines, uin
         unsigned       line;
         unsigned const place = G(tail_at)(group, i, &line);
         uint64_t const to = at + i - SHELF_KEYS;
-        if (to >= lines.shape->room) continue; /* refused when they are counted */
+        if (to >= lines.shape->room) continue; /* the host sees the count, and refuses the change */
         change->words[to] = attic_make_word(first + line, G(key_at)(lines, group, line, place));
         if (!lines.is_bare) change->rests[to] = G(item_rest)(lines, group->list[place]);
     }
@@ -133,7 +133,8 @@ TAMIS_INLINE uint64_t G(rest_of)(lines_view lines, const G(group) * group, unsig
     return G(item_rest)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
 }
 
-/* Write n rests from a bit on that begins a word. A thread has a whole word: none is shared. */
+/* Write n rests, from a bit on that begins a word. Each thread writes whole words, so no two
+ * threads write the same word. */
 TAMIS_INLINE void G(write_rests)(lines_view lines, const G(group) * group, uint64_t bit, unsigned n,
                                  bool is_shelf) {
     unsigned const bits = lines_rest_bits(lines);
@@ -147,7 +148,7 @@ TAMIS_INLINE void G(write_rests)(lines_view lines, const G(group) * group, uint6
     }
 }
 
-/* Write what is in the list. False, and nothing is written: a tail is too long. */
+/* Write the list to the table. False: a tail is too long, and nothing was written. */
 TAMIS_INLINE bool G(write_group)(const gpu_change *change, lines_view lines, uint64_t first,
                                  G(group) * group) {
     if (!G(write_indices)(lines, first, group)) return false;

@@ -1,5 +1,5 @@
-/* kernels.c - all kernels. Compiled twice: to PTX, which the library has as text, and for the host,
- * for tests.
+/* kernels.c - all kernels. This file is compiled twice: to PTX, which the library contains as text,
+ * and for the host, for tests.
  */
 #include "kernels.h"
 #include "attic.h"
@@ -63,7 +63,7 @@ GPU_KERNEL k_group_scatter(gpu_change change) {
     group_keys(&change, false);
 }
 
-/* Add a number of each thread of the warp to a total. Of a group they are below 2^32 together. */
+/* Add the numbers of all threads of the warp to a total. For one group, their sum is below 2^32. */
 TAMIS_INLINE void group_count_one(uint64_t *total, uint64_t mine) {
     uint32_t all;
     if (gpu_ballot(mine != 0) == 0) return;
@@ -79,7 +79,7 @@ TAMIS_INLINE void group_count_up(gpu_tally *total, const gpu_tally *mine) {
     group_count_one(&total->saturated, mine->saturated);
 }
 
-/* A group that does not fit: another launch has more room, or there is none. */
+/* A group does not fit: list it for a launch with more room. In that launch, refuse it. */
 TAMIS_INLINE void group_give_up(const gpu_change *change, uint64_t number) {
     if (gpu_lane() != 0) return;
     if (change->is_last_try)
@@ -88,7 +88,8 @@ TAMIS_INLINE void group_give_up(const gpu_change *change, uint64_t number) {
         change->large[gpu_add64(&change->tally->large, 1)] = (uint32_t)number;
 }
 
-/* What becomes of a fingerprint that has `had` copies when `n` more come, or leave. */
+/* The number of copies of a fingerprint that has `had` copies, after `n` copies are added or
+ * removed. */
 TAMIS_INLINE unsigned group_copies(const gpu_change *change, unsigned had, unsigned n,
                                    gpu_tally *tally) {
     uint64_t const most = change->table.most;
@@ -98,7 +99,7 @@ TAMIS_INLINE unsigned group_copies(const gpu_change *change, unsigned had, unsig
         tally->saturated += most > 1 && sum == most && sum != had;
         return (unsigned)sum;
     }
-    if (had >= most) { /* it stays; n is 0 for entries that are not removed */
+    if (had >= most) { /* it stays; n is 0 if nothing is removed */
         tally->stuck += n;
         return had;
     }
@@ -166,7 +167,8 @@ GPU_KERNEL k_scan_apply(gpu_scan scan) {
 
 /* ------------------------------------------------------------------ measuring */
 
-/* As many random lines as lookups would ask for, all 64 bytes, and nothing else is done. */
+/* For comparison with lookups: load as many random lines as they would, all 64 bytes, and do
+ * nothing else. */
 GPU_KERNEL k_random_lines(gpu_lines job) {
     uint64_t sum = 0;
     for (uint64_t i = gpu_first(); i < job.n; i += gpu_step()) {
@@ -174,5 +176,5 @@ GPU_KERNEL k_random_lines(gpu_lines job) {
         gpu_pair const       low = gpu_load_pair(line), high = gpu_load_pair(line + 32);
         sum += low.low ^ high.low;
     }
-    if (sum == 1) *job.ret_sum = sum; /* so that the loads are not left out */
+    if (sum == 1) *job.ret_sum = sum; /* so that the compiler does not remove the loads */
 }

@@ -1,9 +1,10 @@
-/* lookup.h - what a table of lines has of a key.
+/* lookup.h - find the entries of a key in a table of lines.
  *
- * It is the lookup of kinds/line/lines.h with other loads. A processor compares the whole line with
+ * It is the lookup of kinds/line/lines.h, but it loads memory differently. A processor compares the
+ * whole line with
  * one vector instruction; a GPU counts transactions of 32 bytes. So here the index of a line is one
- * aligned load of 16 bytes, and then only the words with the bytes of the run are loaded: most
- * absent keys need the first half of the line alone.
+ * aligned load of 16 bytes, and then only the words with the bytes of the run are loaded: for most
+ * absent keys the first half of the line is enough.
  */
 #ifndef TAMIS_GPU_LOOKUP_H
 #define TAMIS_GPU_LOOKUP_H
@@ -28,13 +29,13 @@ TAMIS_INLINE runs gpu_index(gpu_pair head) {
     return (runs){ head.low & bits_low(RUNS_CHAINS), starts << 1 | 1 };
 }
 
-/* What was found: how many entries have the fingerprint, and the rest of the first. */
+/* The result: how many entries have the fingerprint, and the rest of the first of them. */
 typedef struct gpu_found {
     unsigned entries;
     uint64_t rest;
 } gpu_found;
 
-/* Note an entry that has the byte and the chain of the key. */
+/* Add an entry with the byte and the chain of the key to the result, if its rest matches. */
 TAMIS_INLINE void gpu_note(lines_view lines, const lines_place *place, uint64_t rest_at,
                            gpu_found *found) {
     uint64_t rest = 0;
@@ -60,13 +61,13 @@ TAMIS_INLINE uint64_t gpu_match(const uint8_t *line, gpu_pair head, unsigned fir
     return matches;
 }
 
-/* As shelf_ones(), by one load. */
+/* Like shelf_ones(), with one load. */
 TAMIS_INLINE uint64_t gpu_shelf_ones(const uint8_t *shelf) {
     uint64_t const ones = gpu_load64(shelf) & bits_low(SHELF_BUCKETS + SHELF_KEYS);
     return bits_popcount(ones) <= SHELF_KEYS ? ones : 0;
 }
 
-/* The tail of a bucket: its part of the shelf, and the words in the attic if there may be some. */
+/* Search the tail of a bucket: its part of the shelf, and the attic if it may have words there. */
 TAMIS_INLINE gpu_found gpu_look_far(lines_view lines, const lines_place *place) {
     shelf_view const     shelves = lines_shelves(lines);
     const uint8_t *const shelf = shelf_line(&shelves, place->bucket);
@@ -130,9 +131,9 @@ TAMIS_INLINE uint64_t gpu_value_of(const gpu_table *table, gpu_found found) {
 
 typedef enum gpu_question { GPU_HAS, GPU_COUNT, GPU_GET } gpu_question;
 
-/* The question and is_bare are constants of each kernel. A thread has one key at a time: with the
- * loads of 2, 4 or 8 keys under way together it needs more registers, so that fewer threads run,
- * and an H200 was slower in all tables (10^8 keys, present: 41, 39, 34 and 16 G/s). */
+/* The question and is_bare are constants of each kernel. A thread handles one key at a time. With
+ * loads of 2, 4 or 8 keys in flight it needs more registers, so fewer threads run, and an H200 was
+ * slower in all tables (10^8 keys, present: 41, 39, 34 and 16 G/s). */
 TAMIS_INLINE void gpu_ask_lines(const gpu_ask *ask, gpu_question question, bool is_bare) {
     lines_view const lines = gpu_view(&ask->table, is_bare);
     for (uint64_t i = gpu_first(); i < ask->keys.n; i += gpu_step()) {

@@ -1,11 +1,11 @@
 /* scan.h - prefix sums, and prefix maxima, of arrays of any length, in place.
  *
- * Three launches: scan_totals sums up the items of each block; scan_apply, with one block, makes
- * prefixes of these totals; scan_apply makes prefixes within each block, from its total on. A
- * thread has `each` items side by side.
+ * Three launches: scan_totals adds up the items of each block; scan_apply, with one block, computes
+ * the prefixes of these totals; scan_apply computes the prefixes within each block, beginning with
+ * its total. A thread has `each` neighbouring items.
  *
- * A prefix has the items before its own, and its own too if it is inclusive. Those of totals never
- * are.
+ * The prefix of an item covers the items before it; an inclusive one covers the item itself, too.
+ * The prefixes of totals are never inclusive.
  */
 #ifndef TAMIS_GPU_SCAN_H
 #define TAMIS_GPU_SCAN_H

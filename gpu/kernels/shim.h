@@ -1,11 +1,11 @@
-/* shim.h - what a kernel needs of a GPU, in a dozen words: thread numbers, shared memory, barriers,
+/* shim.h - the few functions of a GPU that kernels use: thread numbers, shared memory, barriers,
  * votes and atomic operations.
  *
- * Kernels are C. clang makes PTX of them; and the same source is compiled for the host, where a
+ * Kernels are C. clang compiles them to PTX; the same source is also compiled for the host, where a
  * block runs as fibers (tests/gpu/emulator.c), so that it is tested without a GPU.
  *
- * A warp is 32 threads. All threads of a warp (of a block) must come to the same warp (block)
- * barriers, in the same order; the emulator stops a test if they do not.
+ * A warp is 32 threads. All threads of a warp must reach the same warp barriers in the same order,
+ * and all threads of a block the same block barriers; otherwise the emulator stops the test.
  */
 #ifndef TAMIS_GPU_SHIM_H
 #define TAMIS_GPU_SHIM_H
@@ -50,7 +50,7 @@ TAMIS_INLINE void gpu_block_sync(void) {
     __nvvm_bar_sync(0);
 }
 
-/* Bit i: what thread i of the warp says. */
+/* A vote: bit i is the answer of thread i of the warp. */
 TAMIS_INLINE uint32_t gpu_ballot(bool mine) {
     return __nvvm_vote_ballot_sync(GPU_ALL, mine);
 }
@@ -73,7 +73,7 @@ TAMIS_INLINE void gpu_store_pair(void *to, gpu_pair pair) {
 
 #define GPU_KERNEL void
 
-/* Where the running fiber is (tests/gpu/emulator.c). */
+/* The position of the running fiber (tests/gpu/emulator.c). */
 typedef struct gpu_host {
     unsigned thread, block, threads, blocks;
     void    *shared;
@@ -102,7 +102,7 @@ TAMIS_INLINE void *gpu_shared(void) {
     return gpu_now.shared;
 }
 
-/* The alignment is checked: a GPU would stop. */
+/* The alignment is checked, since a GPU would stop with an error. */
 TAMIS_INLINE gpu_pair gpu_load_pair(const void *from) {
     TAMIS_ASSERT((uintptr_t)from % 16 == 0);
     return *(const gpu_pair *)from;
@@ -118,7 +118,7 @@ TAMIS_INLINE unsigned gpu_lane(void) {
     return gpu_thread() % GPU_WARP;
 }
 
-/* Aligned loads and stores of one instruction. */
+/* Aligned loads and stores, each with one instruction. */
 TAMIS_INLINE uint64_t gpu_load64(const void *from) {
     TAMIS_ASSERT((uintptr_t)from % 8 == 0);
     return *(const uint64_t *)from;
@@ -132,7 +132,7 @@ TAMIS_INLINE unsigned gpu_load16(const void *from) {
     return *(const uint16_t *)from;
 }
 
-/* Each returns what was there before. */
+/* Each returns the value before the change. */
 TAMIS_INLINE uint32_t gpu_add32(uint32_t *to, uint32_t value) {
     return __atomic_fetch_add(to, value, __ATOMIC_RELAXED);
 }

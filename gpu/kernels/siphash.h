@@ -1,7 +1,7 @@
 /* siphash.h - SipHash-2-4 of eight bytes, for sets whose ids are hashed by it.
  *
- * Paper: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012. The core has it
- * from libsodium; a kernel cannot call that.
+ * Paper: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast short-input PRF", 2012. The library
+ * takes it from libsodium, which a kernel cannot call.
  */
 #ifndef TAMIS_GPU_SIPHASH_H
 #define TAMIS_GPU_SIPHASH_H
@@ -24,7 +24,7 @@ TAMIS_INLINE void sip_round(uint64_t v[4]) {
     v[2] = sip_rotate(v[2], 32);
 }
 
-/* Two words go in: the id, and a last one that has the length, 8, in its top byte. */
+/* The input is two words: the id, and a last one with the length, 8, in its top byte. */
 TAMIS_INLINE uint64_t siphash_id(uint64_t key_low, uint64_t key_high, uint64_t id) {
     uint64_t const word[2] = { id, UINT64_C(8) << 56 };
     uint64_t       v[4] = { key_low ^ UINT64_C(0x736f6d6570736575),

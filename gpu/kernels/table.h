@@ -1,4 +1,4 @@
-/* table.h - a table in the memory of a GPU, and what kernels get: the host fills these in.
+/* table.h - a table in the memory of a GPU, and the arguments of kernels. The host fills them in.
  */
 #ifndef TAMIS_GPU_TABLE_H
 #define TAMIS_GPU_TABLE_H
@@ -6,13 +6,13 @@
 #include "core/hash.h"
 #include "kinds/line/lines.h"
 
-/* A set or states, as they were uploaded. All pointers are of the GPU. */
+/* A set or states. All pointers are addresses of the GPU. */
 typedef struct gpu_table {
     uint8_t    *body;
     uint64_t    body_bytes;
     lines_shape lines;      /* of a `line` */
     uint64_t    most;       /* copies that saturate a fingerprint */
-    uint64_t    state_bits; /* of the value of a state, without its timer; 0: a set */
+    uint64_t    state_bits; /* bits of the value of a state, without its timer; 0: a set */
     uint64_t    bits;       /* of a `bloom`: places, */
     uint64_t    hashes;     /* hashes, */
     uint64_t    is_blocked; /* and its form */
@@ -28,7 +28,7 @@ typedef struct gpu_keys {
     uint64_t        are_hashes;
 } gpu_keys;
 
-/* Answers: one of these, by kernel. */
+/* Answers: each kernel uses one of these. */
 typedef struct gpu_ask {
     gpu_table table;
     gpu_keys  keys;
@@ -36,14 +36,14 @@ typedef struct gpu_ask {
     uint64_t *ret_counts;
 } gpu_ask;
 
-/* What changes count, in the memory of the GPU. */
+/* The counters of changes, in the memory of the GPU. */
 typedef struct gpu_tally {
-    uint64_t added;                  /* copies, or new marks of a Bloom filter's keys */
-    uint64_t removed, absent, stuck; /* of a removal: copies; keys that were not there, saturated */
-    uint64_t saturated;              /* fingerprints that became so */
+    uint64_t added;                  /* copies; in a Bloom filter, keys that set a new bit */
+    uint64_t removed, absent, stuck; /* of a removal: copies; absent keys; saturated keys */
+    uint64_t saturated;              /* fingerprints that became saturated */
     uint64_t is_refused;
     uint64_t words; /* of the new attic */
-    uint64_t large; /* groups in the list of those that need more shared memory */
+    uint64_t large; /* groups that need more shared memory: the length of the list `large` */
 } gpu_tally;
 
 /* Adds and removals. A group is the lines of one shelf; ends[g] is where its hashes end in
@@ -56,12 +56,12 @@ typedef struct gpu_change {
     uint32_t  *ends;
     uint64_t  *hashes;
     gpu_tally *tally;
-    uint64_t  *words, *rests; /* of the new attic, in any order; rests may be NULL */
+    uint64_t  *words, *rests; /* words of the new attic, in any order; rests may be NULL */
     uint32_t  *large;         /* groups that did not fit */
-    uint64_t   n_large;       /* 0: all groups are worked on; else those in `large` */
-    uint64_t   room;          /* entries of a group that the shared memory has room for */
+    uint64_t   n_large;       /* 0: change all groups; otherwise those in `large` */
+    uint64_t   room;          /* how many entries of a group fit into the shared memory */
     uint64_t   tile;          /* hashes that are sorted at a time: a power of two */
-    uint64_t   is_last_try;   /* a group that does not fit is refused */
+    uint64_t   is_last_try;   /* last attempt: refuse a group that does not fit */
 } gpu_change;
 
 /* The new attic, in the order of homes. */
@@ -79,7 +79,7 @@ typedef struct gpu_scan {
     void     *items;
     uint64_t  n;
     uint64_t  each;   /* items for each thread */
-    uint64_t *totals; /* of each block; NULL: there is one block */
+    uint64_t *totals; /* one for each block; NULL: there is one block */
     uint64_t  is_max, is_wide, is_inclusive;
 } gpu_scan;
 
@@ -91,13 +91,14 @@ typedef struct gpu_lines {
 } gpu_lines;
 
 #define GPU_WARP 32   /* threads that run together */
-#define GPU_BLOCK 256 /* threads of a block, except of k_line_merge: one warp */
-#define GPU_TILE 1024 /* hashes of a group that are sorted at a time, at most */
+#define GPU_BLOCK 256 /* threads of a block; k_line_merge has one warp per block */
+#define GPU_TILE 1024 /* the most hashes of a group that are sorted at a time */
 #define GPU_LEAST_TILE 64
-#define GPU_ROOM 1024       /* entries of a group that nearly all groups have */
-#define GPU_LARGE_ROOM 4096 /* and all: 16 lines of 50 and 200 entries at most */
+#define GPU_ROOM 1024 /* nearly all groups have at most this many entries */
+#define GPU_LARGE_ROOM \
+    4096 /* no group has more: 16 lines, each with 50 slots and a tail of at most 200 entries */
 #define GPU_CHAINS (SHELF_BUCKETS * RUNS_CHAINS)
-#define GPU_ENTRY_BITS 18 /* of an entry, besides its rest: line, chain, byte */
+#define GPU_ENTRY_BITS 18 /* bits of an entry without its rest: line, chain, byte */
 
 #define GPU_RAW_BYTES ((SHELF_BUCKETS + 1) * TAMIS_LINE_BYTES)
 
@@ -108,7 +109,7 @@ TAMIS_INLINE uint64_t gpu_merge_bytes(uint64_t tile, uint64_t room, bool is_bare
            2 * room * item;
 }
 
-/* All kernels: name, its argument, and whether its threads meet at barriers. */
+/* All kernels: name, argument, and whether their threads wait at barriers. */
 #define GPU_KERNELS(X)                \
     X(line_has_bare, gpu_ask, 0)      \
     X(line_has, gpu_ask, 0)           \

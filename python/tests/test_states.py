@@ -46,8 +46,9 @@ def test_what_cannot_be_done_is_an_exception(states):
     assert states["a"] == 1
 
 
+@pytest.mark.skipif("vicbf" not in tamis.kinds(), reason="this build has no kinds of papers (-Dpapers=false)")
 def test_unknown_is_an_answer_of_its_own():
-    """Two keys of one fingerprint with different values: very short fingerprints make them."""
+    """Keys with different values share cells; in so small a table, some keys share all of theirs."""
     s = tamis.States(values=4, capacity=2000, fpr=0.3, unknown=0.3, kind="state_bloom", seed=SEED)
     for i in range(2000):
         s.put(i, i % 4)
