@@ -1,4 +1,5 @@
-/* fuzz.h - what the fuzz targets share: what must hold, and where a set is written to. */
+/* fuzz.h - for all fuzz targets: a check that also works in release builds, and a buffer for
+ * files. */
 #ifndef TAMIS_FUZZ_H
 #define TAMIS_FUZZ_H
 

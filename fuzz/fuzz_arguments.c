@@ -1,8 +1,8 @@
-/* fuzz_arguments.c - bytes are a command line of tamis(1), a word per line.
+/* fuzz_arguments.c - the input is a command line of tamis(1), one word per line.
  *
- * The first byte is the command. The words are read, or the program would end: exit() comes back
- * here instead (--wrap). What a geometry says is checked too. No command is run: that is the
- * business of the other targets, and of tests/cli.
+ * The first byte chooses the command. Its words are parsed, and the text of a geometry is checked,
+ * too. If a word is refused, the program would call exit(): the linker option --wrap replaces it,
+ * so that control returns here. No command is run; other targets and tests/cli do that.
  */
 #include "commands.h"
 #include "fuzz.h"
@@ -18,7 +18,7 @@ _Noreturn void __real_exit(int status);
 _Noreturn void __wrap_exit(int status);
 
 static jmp_buf program_end;
-static bool    is_reading; /* else it is the fuzzer that ends */
+static bool    is_reading; /* otherwise the fuzzer itself calls exit() */
 
 void __wrap_exit(int status) {
     if (!is_reading) __real_exit(status);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     memcpy(text, bytes + 1, n - 1);
     text[n - 1] = '\0';
     words[0] = name;
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* reset getopt */
     if (setjmp(program_end) != 0) {
         is_reading = false;
         return 0;

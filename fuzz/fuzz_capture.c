@@ -1,4 +1,5 @@
-/* fuzz_capture.c - bytes are a capture file: it is refused, or its packets are within the file. */
+/* fuzz_capture.c - the input is a capture file: it is refused, or its packets are within the
+ * file. */
 #include "capture.h"
 #include "fuzz.h"
 #include "packet.h"

@@ -1,10 +1,10 @@
-/* fuzz_chunks.c - bytes are a sequence of LOADCHUNK commands, as any client may send them.
+/* fuzz_chunks.c - the input is a sequence of LOADCHUNK commands, as any client may send them.
  *
- * With a first byte below 128, pieces of good dumps come in any order, twice, cut, with other
- * positions and stamps, changed with the checksum of their front made right, for keys that exist or
- * not: eight bytes for each command. Else a good value is changed, all its checksums are made
- * right, and it comes in pieces that belong together. One of these values is so large that a thread
- * decodes it. What comes to life is used.
+ * If the first byte is below 128, each eight bytes make one command from a piece of a valid dump.
+ * Pieces come in any order, repeated, cut short, or with other positions and stamps; or changed,
+ * with a correct checksum of their front; for keys that exist or not. Otherwise a valid value is
+ * changed, all its checksums are corrected, and it is sent in pieces that belong together. One of
+ * these values is so large that a thread decodes it. Values that are accepted are then used.
  */
 #include "core/le.h"
 #include "redis_values.h"
@@ -15,7 +15,7 @@
 #define MAX_PIECES 24
 #define PIECE_BYTES (1 << 17)
 #define VALUE_BYTES (1 << 20)
-#define LARGE N_VALUES /* behind the small values */
+#define LARGE N_VALUES /* after the small values */
 
 static const char *const commands[] = { NULL, "BF.LOADCHUNK", "CF.LOADCHUNK", "TAMIS.LOADCHUNK",
                                         "TAMIS.LOADCHUNK" };
@@ -79,13 +79,13 @@ static void begin(void) {
     must(mock_run("TAMIS.RESERVE", "large", "ERROR", "0.001", "CAPACITY", "240000", NULL));
     must(mock_run("TAMIS.ADD", "large", "a", NULL));
     take_value(LARGE, "large", FAMILY_SET);
-    must(values[LARGE].n > 256 << 10); /* else no thread would decode it */
+    must(values[LARGE].n > 256 << 10); /* otherwise no thread would decode it */
     mock_clear();
 }
 
 /* ------------------------------------------------------------------ a changed value */
 
-/* A piece behind its front: bytes `from` to `to` of a value of n bytes. */
+/* Send a piece with a front before it: bytes `from` to `to` of a value of n bytes. */
 static void send_front(unsigned family, const uint8_t *value, size_t from, size_t to, size_t n) {
     static uint8_t bytes[FRONT + VALUE_BYTES];
     char           number[24];
@@ -102,8 +102,9 @@ static void send_front(unsigned family, const uint8_t *value, size_t from, size_
     (void)mock_call(words, 4);
 }
 
-/* Four bytes: the value, the number of pieces, whether it is sealed and clients can wait; then four
- * for each change: where, and what. */
+/* The input has four bytes: the value, the number of pieces, whether checksums are corrected, and
+ * whether clients can wait. Then it has four bytes for each change: the position and the new
+ * value. */
 static void send_changed(const uint8_t *bytes, size_t n) {
     static uint8_t value[VALUE_BYTES];
     unsigned const which = bytes[1] % (N_VALUES + 1), family = values[which].family;

@@ -1,5 +1,5 @@
-/* fuzz_machine.c - bytes are the text of a machine: it is refused with a line and a reason, or it
- * answers for any packet. */
+/* fuzz_machine.c - the input is the text of a machine: it is refused with a line number and a
+ * reason, or it can handle any packet. */
 #include "fuzz.h"
 #include "machine.h"
 

@@ -1,7 +1,7 @@
-/* fuzz_map.c - bytes are a mapped file, of a set or of states: it is refused, or it can be asked.
+/* fuzz_map.c - the input is a mapped file of a set or of states: it is refused, or lookups work.
  *
- * The file is in memory (memfd_create), so no disk is worn. A mapped table must not be changed; its
- * copy may be. The last byte says whether checksums are made right first.
+ * The file is in memory (memfd_create), to spare the disk. A mapped table must not be changed; its
+ * copy may be. The last byte says whether checksums are corrected first.
  */
 #include "fuzz.h"
 #include "seal.h"

@@ -1,6 +1,6 @@
-/* fuzz_ops.c - bytes are a program of adds, removals, lookups, saves, merges and what undoes them,
- * run beside an exact multiset. A lost key, a count that is too small or a broken invariant ends
- * it.
+/* fuzz_ops.c - the input is a list of operations: adds, removals, lookups, saves, merges and
+ * subtractions. An exact multiset runs the same operations. A lost key, a count that is too small
+ * or a broken invariant ends the run.
  */
 #include "core/base.h"
 #include "fuzz.h"
@@ -15,7 +15,7 @@ typedef struct machine {
     unsigned   abilities;
 } machine;
 
-/* Write, read back, and go on with what was read. */
+/* Write the set, read it back, and continue with the set that was read. */
 static void reopen(machine *m) {
     static buffer file;
     tamis_set    *back = NULL;
@@ -26,7 +26,8 @@ static void reopen(machine *m) {
     m->set = back;
 }
 
-/* Two of each key: merge with a copy of itself, if the kind can and there is room. */
+/* Double the copies of each key: merge the set with a copy of itself, if it can merge and has
+ * room. */
 static void merge_with_copy(machine *m) {
     tamis_set *copy = NULL;
     must(tamis_copy(m->set, &copy) == TAMIS_OK);
@@ -36,7 +37,7 @@ static void merge_with_copy(machine *m) {
     tamis_free(copy);
 }
 
-/* A set of some keys, merged and taken out again: what is there stays. */
+/* Merge another set with some keys, and subtract it again: the contents stay the same. */
 static void merge_and_subtract(machine *m, uint8_t key) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     tamis_set *other = NULL;

@@ -1,7 +1,8 @@
-/* fuzz_packet.c - bytes are a packet: it is parsed or skipped, and nothing is read behind it.
+/* fuzz_packet.c - the input is a packet: it is parsed or skipped, and nothing is read beyond its
+ * end.
  *
  * The first bytes choose the link type and how much of the packet was captured; the others are the
- * packet. What was taken is asked again with the packet cut shorter: that may only make it unknown.
+ * packet. A packet that was parsed is parsed again, cut shorter: fields may only become unknown.
  */
 #include "fuzz.h"
 #include "link.h"
@@ -15,7 +16,7 @@ static size_t n_link_types(void) {
     return n;
 }
 
-/* In memory of its own, so that reading on is noticed. */
+/* A separate allocation, so that the sanitizer notices reads beyond the end. */
 static packet_skip parse(const uint8_t *bytes, size_t captured, size_t on_wire, int link_type,
                          packet *ret_packet) {
     uint8_t *const copy = malloc(captured != 0 ? captured : 1);

@@ -1,8 +1,10 @@
-/* fuzz_rdb.c - bytes are what RESTORE hands to the Redis module: refused, or a key that works.
+/* fuzz_rdb.c - the input is what RESTORE passes to the Redis module: it is refused, or becomes a
+ * working key.
  *
- * The first two bytes choose a good value and what to do with it: use the rest as the stream, or
- * change some bytes of the good one, three bytes for each change. Then its checksums are made right
- * (of the value's header and of the files in it), unless the choice says otherwise.
+ * The first two bytes choose a valid value and what to do: use the rest of the input as the stream,
+ * or change some bytes of the valid value, with three bytes of input for each change. Then its
+ * checksums (of the value's header and of the files in it) are corrected, unless the choice says
+ * otherwise.
  */
 #include "redis_values.h"
 

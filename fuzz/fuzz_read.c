@@ -1,7 +1,7 @@
-/* fuzz_read.c - bytes are a file: it is refused, or it is a set that can be used.
+/* fuzz_read.c - the input is a file: it is refused, or it is a set that can be used.
  *
- * Mutated bytes never get past a checksum, so the header's and the body's are made right first: the
- * fuzzer plays the attacker who can compute them. The last byte says whether it does.
+ * A changed file would never pass the checksums, so those of the header and the body are corrected
+ * first, as an attacker would do. The last byte says whether this is done.
  */
 #include "fuzz.h"
 #include "seal.h"

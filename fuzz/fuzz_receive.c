@@ -1,9 +1,9 @@
-/* fuzz_receive.c - bytes are a stream, or damage to a good one: it is refused, or it becomes a set
- * that can be used, and sent again.
+/* fuzz_receive.c - the input is a stream, or changes to a valid one: it is refused, or becomes a
+ * set that can be used and sent again.
  *
- * The first byte says what the others are: a whole stream; changes to a good stream; the payload of
- * one. Mutated bytes never get past a checksum, so those are made right first: the fuzzer plays the
- * attacker who can compute them. The second byte chooses what is asked of the receiver.
+ * The first byte says what the others are: a whole stream; changes to a valid stream; or the
+ * payload of one. A changed stream would never pass the checksums, so they are corrected first, as
+ * an attacker would do. The second byte chooses the spec of the receiver.
  */
 #include "core/le.h"
 #include "fuzz.h"
@@ -24,9 +24,9 @@
 
 /* ------------------------------------------------------------------ memory */
 
-static size_t n_out; /* bytes that were not given back */
+static size_t n_out; /* bytes that are allocated */
 
-/* A few bytes may well ask for a large set that is empty. Not here. */
+/* A few bytes can describe a large empty set. Refuse that here. */
 static void *take_memory(void *context, size_t bytes, size_t alignment) {
     (void)context;
     if (bytes > MAX_BODY) return NULL;
@@ -100,7 +100,7 @@ static void make_good(void) {
 
 /* ------------------------------------------------------------------ from bytes to a stream */
 
-/* The geometry, what growing sets and parts have behind it, and the checksum. */
+/* The geometry, the fields of growing sets and of parts after it, and the checksum. */
 static size_t head_bytes(const buffer *s) {
     if (s->n < AT_GEOMETRY) return SIZE_MAX;
     uint32_t const fields = le32_load(s->bytes + AT_FIELDS), flags = le32_load(s->bytes + AT_FLAGS);
@@ -117,12 +117,12 @@ static void seal(buffer *s) {
     le64_store(s->bytes + s->n - 8, total.high64);
 }
 
-/* Three bytes each: where, and what to change there. */
+/* Three bytes for each change: the position, and the new value. */
 static void change(buffer *s, const uint8_t *bytes, size_t n) {
     for (size_t i = 0; i + 2 < n; i += 3) s->bytes[le16_load(bytes + i) % s->n] ^= bytes[i + 2];
 }
 
-/* How many there are, and the list. */
+/* The number of entries, and the list of them. */
 static void replace_payload(buffer *s, const uint8_t *bytes, size_t n) {
     static const uint8_t zeros[TOTAL];
     if (n < 2 || n > BUFFER_BYTES / 2) return;
@@ -153,7 +153,7 @@ static bool choose_spec(unsigned choice, tamis_spec *spec) {
     return true;
 }
 
-/* Sent again and received again, it is the same. */
+/* If it is sent and received again, it stays the same. */
 static void send_again(const tamis_set *set) {
     static buffer once, twice;
     tamis_set    *back = NULL;
@@ -178,8 +178,8 @@ static void use(tamis_set *set) {
     must(tamis_validate(set, NULL));
 }
 
-/* Without a spec the memory is the system's, as much as the geometry asks for: its first field says
- * how many buckets, rows or places. */
+/* Without a spec the system's allocator is used, for as much memory as the geometry needs. Its
+ * first field is the number of buckets, rows or places. */
 static bool is_giant(const buffer *s) {
     return s->n >= AT_GEOMETRY + 8 && le64_load(s->bytes + AT_GEOMETRY) > 4096;
 }
@@ -202,8 +202,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     if (bytes[0] / 32 != 7) seal(&s);
     bool const has_spec = choose_spec(bytes[1], &spec);
     if (!has_spec && is_giant(&s)) return 0;
-    uint8_t *const copy =
-        malloc(s.n != 0 ? s.n : 1); /* of its own, so that reading on is noticed */
+    uint8_t *const copy = malloc(
+        s.n != 0 ? s.n : 1); /* a separate allocation, so that reads beyond the end are noticed */
     must(copy != NULL);
     memcpy(copy, s.bytes, s.n);
     if (tamis_receive(copy, s.n, has_spec ? &spec : NULL, &set, NULL) == TAMIS_OK) use(set);

@@ -1,9 +1,10 @@
-/* fuzz_shards.c - bytes are what `tamis redis` gets from outside: replies, and journals.
+/* fuzz_shards.c - the input is data that `tamis redis` gets from outside: replies, and journals.
  *
- * The first byte says which: the text in NAME:tamis that describes a set; a journal, with a right
- * first line or without; the replies of a server that is asked for the slots of its cluster.
- * Whatever is wrong ends the program: exit() comes back here instead (--wrap), so what the program
- * had open is closed here. A connection is a pair of sockets that has the replies in it already.
+ * The first byte says which: the text in NAME:tamis that describes a set; a journal, with or
+ * without a valid first line; or the replies of a server to a question about the slots of its
+ * cluster. Any error would end the program with exit(): the linker option --wrap replaces it, so
+ * that control returns here, and the files that the program had open are closed here. A connection
+ * is a pair of sockets that already contains the replies.
  */
 #include "fuzz.h"
 #include "redis_journal.h"
@@ -26,7 +27,7 @@ int            __wrap_fclose(FILE *file);
 redisContext  *__wrap_redisConnectWithTimeout(const char *host, int port, struct timeval limit);
 
 static jmp_buf program_end;
-static bool    is_running; /* else it is the fuzzer that ends */
+static bool    is_running; /* otherwise the fuzzer itself calls exit() */
 
 void __wrap_exit(int status) {
     if (!is_running) __real_exit(status);
@@ -101,7 +102,7 @@ static void try_cluster(const uint8_t *bytes, size_t n) {
 
 /* ------------------------------------------------------------------ texts */
 
-/* What is understood is the same when it is written and read again. */
+/* A text that is accepted stays the same when it is written and read again. */
 static void try_meta(const uint8_t *bytes, size_t n) {
     static char text[MAX_BYTES + 1], again[META_BYTES];
     set_meta    meta, twice;

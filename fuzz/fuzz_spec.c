@@ -1,7 +1,7 @@
-/* fuzz_spec.c - bytes are a spec: numbers, flags, and the text of a kind and of a geometry.
+/* fuzz_spec.c - the input is a spec: numbers, flags, and the text of a kind and of a geometry.
  *
- * Every spec is planned or refused with a reason; what is planned keeps its promises, and what is
- * small is made and used. The first 64 bytes are numbers, then come the kind (a number or a text)
+ * Every spec is planned, or refused with a reason. Plans meet their spec, and small sets are made
+ * and used. The first 64 bytes are numbers, then come the kind (a number or a text)
  * and the geometry as text, with a line break between them.
  */
 #include "core/le.h"

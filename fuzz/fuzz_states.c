@@ -1,9 +1,10 @@
-/* fuzz_states.c - bytes are a program of puts, moves, touches, drops and ticks, run beside an exact
- * account. A lost key, a wrong value, a key that went too early or a broken invariant ends it.
+/* fuzz_states.c - the input is a list of operations: puts, moves, touches, drops and ticks. An
+ * exact table runs the same operations. A lost key, a wrong value, a key that is removed too early
+ * or a broken invariant ends the run.
  *
- * Kinds that store fingerprints get ones so long that no two keys share one; those of shared cells
- * may answer that they don't know, and are held to their own law: never a wrong value without
- * timers.
+ * Kinds that store fingerprints get fingerprints so long that no two keys have the same. Kinds
+ * whose keys share cells may answer "don't know"; their law is that without timers a value is never
+ * wrong.
  */
 #include "core/base.h"
 #include "fuzz.h"
@@ -26,7 +27,7 @@ typedef struct machine {
     bool          is_shared;
 } machine;
 
-/* Write, read back, and go on with what was read. */
+/* Write the table, read it back, and continue with the table that was read. */
 static void reopen(machine *m) {
     static buffer file;
     tamis_states *back = NULL;
@@ -66,7 +67,8 @@ static void act(machine *m, uint8_t action, uint64_t key, uint32_t value) {
     case 1:
         if (m->is_shared && !is_there) break;
         if (tamis_states_move_id(m->states, key, TAMIS_ANY_VALUE, value) == TAMIS_OK)
-            *t = (truth){ true, value, m->now }; /* else it is as it was, or stays unknown */
+            *t =
+                (truth){ true, value, m->now }; /* otherwise it has not changed, or stays unknown */
         break;
     case 2:
         if (m->is_shared && !is_there) break;
@@ -94,7 +96,7 @@ static tamis_states *model_of(size_t kind, uint64_t timeout) {
     static const tamis_seed seed = { 1, 2 };
     tamis_states_spec       spec = TAMIS_STATES_SPEC_INIT;
     if (models[kind][timeout] != NULL) return models[kind][timeout];
-    spec.capacity = 60; /* of 200, so that it gets full */
+    spec.capacity = 60; /* for 200 keys, so that it gets full */
     spec.values = VALUES;
     spec.fpr = 1e-8;
     spec.unknown = 0.01;

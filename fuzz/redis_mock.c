@@ -1,4 +1,4 @@
-/* redis_mock.c - see redis_mock.h: the module is loaded, and commands are run. */
+/* redis_mock.c - see redis_mock.h: loads the module, and runs commands. */
 #include "redis_mock_inside.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@ int RedisModule_OnLoad(redis_ctx *ctx, redis_string **argv, int argc);
 
 struct mock_server mock_server = { .clock_ms = 1000000 };
 
-/* What the targets never come to. */
+/* For functions that the targets never reach. */
 static void never(void) {
     abort();
 }

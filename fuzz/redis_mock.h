@@ -1,4 +1,5 @@
-/* redis_mock.h - a server in small: what the module needs to load, save and run commands.
+/* redis_mock.h - a small server: the functions that the module needs to load, save and run
+ * commands.
  *
  * It has one database of a few keys, in memory. Commands are called by name, with words as a client
  * sends them. A command that blocks its client has replied when the call returns.
@@ -9,10 +10,10 @@
 #include "../redis/abi.h"
 #include "../redis/value.h"
 
-/* Load the module. Called again, it does nothing. */
+/* Load the module. A second call does nothing. */
 void mock_begin(void);
 
-/* Forget all keys, and loads that are under way. */
+/* Delete all keys, and loads that are not complete. */
 void mock_clear(void);
 
 typedef struct mock_word {
@@ -23,13 +24,14 @@ typedef struct mock_word {
 /* A word that is a text. */
 mock_word mock_text(const char *text);
 
-/* Run a command, its name first. True: its last reply was no error. */
+/* Run a command; the first word is its name. True: its last reply was not an error. */
 bool mock_call(const mock_word *words, unsigned n);
 
 /* The same for words without zeros; the last one is NULL. */
 bool mock_run(const char *name, ...);
 
-/* May clients be blocked, so that long work is done in threads? They may not at first. */
+/* Allow that clients are blocked, so that long work is done in threads. At first this is not
+ * allowed. */
 void mock_let_wait(bool can_block);
 
 /* The value of a key; NULL: there is none. */
@@ -45,7 +47,7 @@ extern struct mock_reply {
     long long     number;
 } mock_reply;
 
-/* A stream of an RDB file: strings, each with its length before it, as the server checks them. */
+/* A stream of an RDB file: strings, each after its length. The server checks these lengths. */
 typedef struct mock_stream {
     const uint8_t *bytes;
     size_t         n, at;
@@ -55,7 +57,7 @@ typedef struct mock_stream {
 /* Load a value of a family from a stream, as RESTORE does. NULL: refused. */
 void *mock_load(unsigned family, mock_stream *from, int encoding);
 
-/* Save a value: what the stream would be. */
+/* Save a value to a stream. */
 size_t mock_save(unsigned family, void *value, uint8_t *ret_bytes, size_t room);
 
 /* Give a key this value, as RESTORE does. */

@@ -1,4 +1,4 @@
-/* redis_mock_inside.h - what the files of the mock share. */
+/* redis_mock_inside.h - declarations that the files of the mock share. */
 #ifndef TAMIS_FUZZ_REDIS_MOCK_INSIDE_H
 #define TAMIS_FUZZ_REDIS_MOCK_INSIDE_H
 
@@ -28,7 +28,7 @@ struct RedisModuleIO {
     size_t       room, n;
 };
 
-/* What the module has registered, and the last reply. */
+/* The functions that the module has registered, and the last reply. */
 extern struct mock_server {
     struct RedisModuleCtx  context;
     struct RedisModuleType types[8];
@@ -41,10 +41,10 @@ extern struct mock_server {
     bool            is_error;
     redis_on_event *on_flush;
     long long       clock_ms;
-    bool            can_block; /* else all clients are as in a transaction */
+    bool            can_block; /* false: all clients are as in a transaction */
 } mock_server;
 
-/* A function that the module may ask for by its name. */
+/* A function that the module may look up by its name. */
 typedef struct mock_function {
     const char *name;
     void (*function)(void);
@@ -53,7 +53,7 @@ typedef struct mock_function {
 #define MOCK_FUNCTION(name, function) \
     { "RedisModule_" #name, (void (*)(void))(function) }
 
-/* The functions of each file; the last one has no name. */
+/* The functions of each file; the name after the last is NULL. */
 extern const mock_function mock_functions_of_keys[], mock_functions_of_replies[],
     mock_functions_of_waiting[];
 
@@ -62,8 +62,8 @@ redis_string *mock_string(const void *bytes, size_t n);
 void          mock_string_free(redis_string *one);
 void          mock_drop_keys(void);
 
-/* redis_mock_waiting.c: run what blocked clients wait for, until nobody waits. `words` are those of
- * the command. */
+/* redis_mock_waiting.c: run the jobs that blocked clients wait for, until no client waits. `words`
+ * are those of the command. */
 void mock_wait(redis_string **words, int n);
 
 #endif

@@ -1,6 +1,7 @@
 /* redis_mock_waiting.c - clients of the mock that wait for a thread.
  *
- * The thread that calls the targets plays the server's main thread: it waits until a job says that
+ * The thread that calls the targets acts as the server's main thread: it waits until a job says
+ * that
  * it is done, and then replies and ends the job, as a server does.
  */
 #include "redis_mock_inside.h"
@@ -16,8 +17,9 @@ struct RedisModuleBlockedClient {
     bool  is_used, is_ready;
 };
 
-static redis_blocked   blocked[MAX_BLOCKED];
-static void           *private_data; /* of the client that is replied to; NULL: a plain command */
+static redis_blocked blocked[MAX_BLOCKED];
+static void
+    *private_data; /* of the client that gets the reply; NULL: a command that does not wait */
 static bool            is_replying;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t  is_ready = PTHREAD_COND_INITIALIZER;
@@ -43,7 +45,7 @@ static redis_blocked *block_client(redis_ctx *ctx, redis_handler *reply, redis_h
     return NULL;
 }
 
-/* By any thread. */
+/* May be called by any thread. */
 static int unblock_client(redis_blocked *client, void *data) {
     (void)pthread_mutex_lock(&lock);
     client->data = data;
@@ -58,7 +60,7 @@ static void *get_private_data(redis_ctx *ctx) {
     return private_data;
 }
 
-/* The next one that is ready; NULL: nobody waits. */
+/* The next client that is ready; NULL: no client waits. */
 static redis_blocked *next_ready(void) {
     for (;;) {
         bool is_waited_for = false;

@@ -1,4 +1,4 @@
-/* redis_values.h - keys of every family in the mock, and what is done with what was accepted. */
+/* redis_values.h - make a key of every family in the mock, and use values that were accepted. */
 #ifndef TAMIS_FUZZ_REDIS_VALUES_H
 #define TAMIS_FUZZ_REDIS_VALUES_H
 
@@ -30,7 +30,7 @@ static inline void values_make(void) {
                   NULL));
 }
 
-/* Whatever was accepted must work. */
+/* Every value that was accepted must work. */
 static inline void values_use(const char *key) {
     (void)mock_run("BF.ADD", key, "x", NULL);
     (void)mock_run("BF.EXISTS", key, "x", NULL);
@@ -55,7 +55,8 @@ static inline uint64_t values_checksum(const uint8_t *bytes, size_t n) {
     return sum;
 }
 
-/* A saved value (mock_save) is: its length, then strings. This joins them: the value's encoding. */
+/* A saved value (mock_save) is its length, then strings. Join the strings: this is the encoding of
+ * the value. */
 static inline size_t values_join(const uint8_t *stream, size_t n, uint8_t *ret_value) {
     size_t done = 0;
     for (size_t at = 8; at + 8 <= n;) {
@@ -71,7 +72,7 @@ static inline size_t values_join(const uint8_t *stream, size_t n, uint8_t *ret_v
 #define VALUES_HEADER 256
 #define VALUES_ROW 32
 
-/* Right checksums for an encoding: of each file in it, then of header, rows and requests. */
+/* Correct the checksums of an encoding: of each file in it, then of header, rows and requests. */
 static inline void values_seal(uint8_t *value, size_t n) {
     if (n < VALUES_HEADER) return;
     uint64_t const rows = le64_load(value + 128), extra = le64_load(value + 144);

@@ -16,7 +16,8 @@ static void replay(const char *path) {
     if (file == NULL) return;
     size_t const n = fread(all, 1, sizeof all, file);
     (void)fclose(file);
-    uint8_t *const bytes = malloc(n != 0 ? n : 1); /* of its own, so that reading on is noticed */
+    uint8_t *const bytes = malloc(
+        n != 0 ? n : 1); /* a separate allocation, so that reads beyond the end are noticed */
     must(bytes != NULL);
     memcpy(bytes, all, n);
     (void)LLVMFuzzerTestOneInput(bytes, n);

@@ -1,7 +1,7 @@
-/* seal.h - right checksums for a file with wrong contents, after docs/format.md.
+/* seal.h - correct the checksums of a file whose contents were changed, as docs/format.md says.
  *
- * Mutated bytes never get past a checksum. With this the fuzzer plays the attacker who can compute
- * them.
+ * A changed file would never pass the checksums. An attacker can compute them, so the fuzzer does,
+ * too.
  */
 #ifndef TAMIS_FUZZ_SEAL_H
 #define TAMIS_FUZZ_SEAL_H
@@ -24,7 +24,7 @@ static inline void seal_body(const uint8_t *body, size_t bytes, uint8_t *checksu
     }
 }
 
-/* The first of two bodies has the length that the header says, if there is so much. */
+/* The first of two bodies has the length that the header says, if the file is long enough. */
 static inline void seal_file(uint8_t *file, size_t n) {
     if (n < SEAL_HEADER + 16) return;
     size_t const   rest = n - SEAL_HEADER - 16;

@@ -1,2 +1,2 @@
-/* test_header.cpp - test_header.c, read as C++11. */
+/* test_header.cpp - compile test_header.c as C++11. */
 #include "test_header.c"

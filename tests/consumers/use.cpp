@@ -1,4 +1,4 @@
-/* use.cpp - a program of somebody else, in C++. */
+/* use.cpp - a program in C++ that uses the installed library, as a user would write it. */
 #include <tamis/tamis.hpp>
 
 int main() {

@@ -43,7 +43,7 @@ template <class Test> static void run(const char *name, Test test) {
     failures += is_good ? 0 : 1;
 }
 
-/* Allocations of C++, which the header must not make. */
+/* Count the allocations of C++: the header must not make any. */
 static std::atomic<long> allocations;
 __attribute__((noinline)) void *operator new(std::size_t bytes) {
     allocations++;
@@ -53,7 +53,7 @@ __attribute__((noinline)) void *operator new(std::size_t bytes) {
 __attribute__((noinline)) void operator delete(void *memory) noexcept { std::free(memory); }
 __attribute__((noinline)) void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
-/* A name of its own for each process: the test runs several times at once. */
+/* Each process has its own file name, since several run at the same time. */
 static std::string scratch_file(const char *name) {
     const char *const folder = std::getenv("TMPDIR");
     return std::string(folder != nullptr ? folder : "/tmp") + "/tamis-cpp-" + name + "-" + std::to_string(getpid());
@@ -75,7 +75,7 @@ static void keys_of_every_sort() {
     CHECK(s.try_add("plum"));
     CHECK(s.has("plum") && s.has(std::string("plum")) && s.has(std::string_view("plum")));
     CHECK(s.has(bytes) && s.has(array) && !s.has("plu"));
-    CHECK(::tamis_has(s.get(), "plum", 4)); /* without the zero */
+    CHECK(::tamis_has(s.get(), "plum", 4)); /* without the terminating zero */
     CHECK(s.try_add(17));
     CHECK(s.has(17u) && s.has(std::int8_t{ 17 }) && s.has(std::uint64_t{ 17 }) && !s.has("17"));
     CHECK(s.try_add(-1));
