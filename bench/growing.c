@@ -1,17 +1,17 @@
-/* growing.c - tamis-bench-growing: what it costs that a set grows.
+/* growing.c - tamis-bench-growing: the cost of growing.
  *
  *     tamis-bench-growing N [ROUNDS] [JSON]
  *
- * Four questions, about a set that begins with 1000 keys and grows to N:
+ * It measures a set that begins with 1000 keys and grows to N:
  *
- *   adds      how fast are batches of adds over the whole life, compared with a set of that kind
- *             which is made for N keys at once? The two take turns, ROUNDS times; medians.
- *   lookups   how fast are batches of lookups when half of a step is done, compared with the moment
- *             before it began? The same: two sets, in turns, with about as many keys.
- *   waiting   how long does one add take at most? Each add of a growing set is timed on its own.
+ *   adds      the speed of batches of adds over the whole life, compared with a set of the same
+ *             kind that is made for N keys at once. The two take turns, ROUNDS times; medians.
+ *   lookups   the speed of batches of lookups when half of a step is done, compared with just
+ *             before the step. Also measured with two sets in turns, with about as many keys.
+ *   waiting   the longest time of one add. Each add of a growing set is timed separately.
  *   space     bytes and bits per key at each stage, when it is full.
  *
- * All times are of the thread's processor time. Keys are made outside of the timed parts.
+ * All times are processor time of the thread. Keys are made outside of the timed parts.
  */
 #include "keys.h"
 #include "median.h"
@@ -99,7 +99,7 @@ static compared compare(double *a, double *b, unsigned n) {
 static compared measure_adds(uint64_t n, unsigned rounds) {
     double growing[MAX_ROUNDS], fixed[MAX_ROUNDS];
     for (unsigned i = 0; i < 2 * rounds; i++) {
-        bool const       is_growing = (i + i / 2) % 2 == 0; /* each goes first in turn */
+        bool const       is_growing = (i + i / 2) % 2 == 0; /* they take turns to go first */
         tamis_set *const set = is_growing ? make(FIRST, n) : make(n, 0);
         *(is_growing ? &growing[i / 2] : &fixed[i / 2]) = (double)n / add_range(set, 0, n) / 1e6;
         tamis_free(set);
@@ -161,7 +161,7 @@ static void measure_lookups(uint64_t n, unsigned rounds, compared *ret_present,
 
 typedef struct life {
     uint64_t histogram[HISTOGRAM]; /* adds that took 2^i nanoseconds or more, and less than twice */
-    double   quantile, longest;    /* of 99.999%, and of all: seconds */
+    double   quantile, longest;    /* the 99.999% quantile, and the maximum, in seconds */
     unsigned stages;
     uint64_t keys[MAX_STAGES], bytes[MAX_STAGES]; /* when the stage ended */
 } life;
@@ -179,7 +179,7 @@ static double slowest_share(double *list, uint64_t n_list, uint64_t n) {
     return n_list > beyond ? list[n_list - 1 - beyond] : 0;
 }
 
-/* Every add of a growing set on its own. */
+/* Time every add of a growing set separately. */
 static void live(uint64_t n, life *ret_life) {
     uint64_t         n_slow = 0, room = n / 100 + 1000;
     double          *slow = malloc(room * sizeof *slow);

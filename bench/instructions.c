@@ -3,8 +3,8 @@
  * usage: instructions FILE make KEYS                                  a `line` with this many keys
  *        instructions FILE has|lacks|add|remove single|batch KEYS ISA
  *
- * The set comes from a file, since planning takes more instructions than all else here. The same
- * with no keys is action the rest of the program costs.
+ * The set comes from a file, since planning takes more instructions than everything else here. A
+ * run with 0 keys gives the cost of the rest of the program.
  */
 #include <tamis/tamis.h>
 

@@ -1,4 +1,4 @@
-/* sharing.c - tamis-bench-sharing: what it costs to share a set, and how it scales.
+/* sharing.c - tamis-bench-sharing: the cost of sharing a set, and how it scales.
  *
  *     tamis-bench-sharing N [ROUNDS] [JSON]
  *
@@ -10,11 +10,11 @@
  *   apart    two threads, each on an ordinary set of its own with half of the keys: they share
  *            nothing but the machine
  *   bare     one thread, and two, on cache lines without a set: as many bytes, one random line for
- *            an operation, prefetched. No set gets more of two threads than they do.
+ *            each operation, prefetched. No set can scale better than this.
  *
  * Jobs: lookups of keys that are there, lookups of absent ones, adds (of a fiftieth of N), removals
- * (of the same), and a mix of nine lookups for each change. All of them in batches, by the wall
- * clock: two threads share what they share. In each round all take turns; medians.
+ * (of the same), and a mix of nine lookups for each change. All are done in batches, and timed by
+ * the wall clock, since threads may wait for each other. In each round all take turns; medians.
  */
 #include "keys.h"
 #include "median.h"
@@ -43,7 +43,7 @@ typedef struct stage_set {
     uint64_t   n, n_lines; /* keys in the sets; bare lines */
 } stage_set;
 
-/* What one thread does. */
+/* The work of one thread. */
 typedef struct task {
     const stage_set   *all;
     tamis_set         *set; /* NULL: bare lines */
@@ -51,7 +51,7 @@ typedef struct task {
     uint64_t           base, n;     /* numbers of the keys that are in the set */
     uint64_t           first, keys; /* numbers of the keys that are added and removed */
     uint64_t           operations, seed;
-    uint64_t           sum;        /* so that nothing is left out */
+    uint64_t           sum;        /* so that the compiler removes nothing */
     double             begin, end; /* seconds */
     pthread_barrier_t *start;
 } task;
@@ -95,7 +95,7 @@ static void fill(tamis_set *set, uint64_t base, uint64_t n) {
 
 /* ------------------------------------------------------------------ one thread */
 
-/* The numbers of the keys of a chunk: in turn where keys are added or removed, else random. */
+/* The numbers of the keys of a chunk: in order for adds and removals, random for lookups. */
 static void choose(task *my, uint64_t done, uint64_t *ids) {
     uint64_t const absent = UINT64_C(1) << 40;
     for (uint64_t i = 0; i < CHUNK; i++) {
@@ -214,8 +214,8 @@ static results measure_all(const stage_set *all, unsigned rounds) {
     static double rates[JOBS][WAYS][MAX_ROUNDS];
     results       found;
     for (unsigned r = 0; r < rounds; r++) {
-        for (unsigned how = 0; how < WAYS;
-             how++) { /* adds before removals: the sets stay as they are */
+        /* adds before removals: the sets stay as they are */
+        for (unsigned how = 0; how < WAYS; how++) {
             for (unsigned action = 0; action < JOBS; action++)
                 rates[action][how][r] = measure(all, (job)action, (way)how, r);
         }

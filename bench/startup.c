@@ -149,7 +149,7 @@ static void print_rows(const char *text, const tamis_spec *set, const tamis_stat
     for (size_t i = 0; i < n; i++) print_plan(text, &rows[i]);
 }
 
-/* A grid that is not the one of the tables. Variants: as it comes, a short life that may overflow,
+/* A grid that is not the one of the tables. Variants: the default, a short life that may overflow,
  * a long life, one copy, four copies. */
 static void print_sets(void) {
     static const double keys[] = { 1,     7,     40,    123, 350, 1000, 2300, 7000,

@@ -4,7 +4,8 @@
  * byte keys needs an array of pointers and lengths. Filling it in is timed, since a caller has to
  * do it, too.
  *
- * "line:fetch" is single calls with hints: tamis_fetch() for the key that comes --ahead keys later,
+ * "line:fetch" means single calls with hints: tamis_fetch() for the key that comes --ahead keys
+ * later,
  * then the call for this key.
  */
 #include "contestant.h"

@@ -1,7 +1,6 @@
 """Build a wheel or a source distribution of tamis: the backend that pip calls (PEP 517).
 
-A wheel is a zip of the package with three files of metadata. Meson compiles the module, with the library in it. Nothing
-but Python's own library is used here, so pip needs no network: setuptools and wheel are not asked for.
+A wheel is a zip of the package with three files of metadata. Meson compiles the module, with the library in it. This file uses only Python's own library (no setuptools, no wheel), so pip needs no network.
 
 usage: tamis_build.py FOLDER [sdist]      write a wheel there, or a source distribution
 """
@@ -24,7 +23,7 @@ PYTHON = Path(__file__).resolve().parents[1]
 ROOT = PYTHON.parent
 BUILD = Path(os.environ.get("TAMIS_PYTHON_BUILD", ROOT / "build-python"))
 
-# What the module does not need is not built. libsodium is linked statically where that is possible, so that the wheel
+# Build only what the module needs. libsodium is linked statically where that is possible, so that the wheel
 # runs on machines without it.
 OPTIONS = ["-Dpython=enabled", "-Dtests=disabled", "-Dbench=disabled", "-Dflows=disabled",
            "-Ddefault_library=both", "-Dbuildtype=release", "-Dsodium=auto", "-Dsodium_static=true"]
@@ -38,7 +37,7 @@ def version() -> str:
 
 
 def run(*command: str) -> None:
-    """Without pip's PYTHONPATH, which hides the packages that /usr/bin/meson is made of."""
+    """The environment without pip's PYTHONPATH, which hides the packages that /usr/bin/meson needs."""
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
@@ -77,7 +76,7 @@ def wheel_file() -> str:
 
 
 class Wheel:
-    """A zip with a list of what is in it. Dates are fixed: the same sources make the same bytes."""
+    """Write a zip with a list of its contents. Dates are fixed, so that the same sources give the same bytes."""
 
     def __init__(self, path: Path) -> None:
         self.zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED)
@@ -102,7 +101,7 @@ def info_folder() -> str:
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
-    """Called by pip before it wants a wheel, so that it compiles once. Returns the name of the folder."""
+    """Called by pip before it builds a wheel, so that we compile only once. Returns the name of the folder."""
     folder = Path(metadata_directory) / info_folder()
     folder.mkdir()
     (folder / "METADATA").write_text(metadata(), encoding="utf-8")
@@ -128,7 +127,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def tracked_files() -> list[str]:
-    """What git knows here; nothing where there is no git, or no checkout."""
+    """The files that git tracks; an empty list if there is no git, or no checkout."""
     if shutil.which("git") is None:
         return []
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, text=True, check=False)
@@ -136,22 +135,21 @@ def tracked_files() -> list[str]:
 
 
 def is_source(path: Path) -> bool:
-    """Not built, and not left behind by a tool: about what .gitignore says."""
+    """Is it a source file: not built, and not left over from a tool? About the same as .gitignore."""
     made = {"__pycache__", "node_modules", ".hypothesis", ".mypy_cache", "PKG-INFO"}
     return not path.parts[0].startswith(("build", ".git")) and not made.intersection(path.parts) \
         and path.parts[:2] != ("lab", "report") and path.suffix not in (".tmp", ".whl")
 
 
 def source_files() -> list[str]:
-    """What git knows; in a source distribution that was unpacked, all that is source."""
+    """The files that git tracks; in an unpacked source distribution, all source files."""
     below = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
     names = tracked_files() or [str(path) for path in below if is_source(path)]
     return sorted(name for name in names if (ROOT / name).is_file())
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """The module is compiled together with the library, so this is all of tamis. Fixed dates: the same sources make the
-    same bytes."""
+    """The module is compiled together with the library, so this has all of tamis. Dates are fixed, so that the same sources give the same bytes."""
     base = f"{PROJECT['name']}-{version()}"
     path = Path(sdist_directory) / f"{base}.tar.gz"
     with open(path, "wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed, \

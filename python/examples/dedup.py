@@ -19,7 +19,7 @@ def chunks(lines: Iterable[str], n: int = 65536) -> Iterator[list[str]]:
 
 
 def new_lines(lines: Iterable[str]) -> Iterator[str]:
-    """The lines that were not there before. One in a thousand new ones is missed."""
+    """The lines that were not seen before. One new line in a thousand is missed."""
     seen = tamis.Set(capacity=100_000, grow_to=1e9, fpr=0.001, remove=True)
     for chunk in chunks(lines):
         is_new = seen.update_new(chunk)

@@ -28,7 +28,7 @@ def real_paths() -> Iterator[str]:
 
 
 def is_text(path: str) -> bool:
-    """Names that are no UTF-8 come with surrogates: for those, take os.fsencode()."""
+    """Names that are not valid UTF-8 contain surrogates: use os.fsencode() for those."""
     return not any("\ud800" <= c <= "\udfff" for c in path)
 
 
@@ -68,7 +68,7 @@ def yesterday(paths: list[str], n: int, file: pathlib.Path) -> None:
     seen.save(file)
 
 
-# %% Today: who is gone, who is new?
+# %% Today: which paths are gone, and which are new?
 def today(paths: list[str], n: int, file: pathlib.Path) -> None:
     known = tamis.open(file)
     known.contains([])  # the first batch with results imports numpy

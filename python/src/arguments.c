@@ -9,7 +9,7 @@ static bool refuse(Core *core, const char *name, PyObject *object, const char *e
     return false;
 }
 
-/* 1e6 is a float to Python and a million to people. */
+/* People write 1e6 for a million; for Python it is a float. */
 bool argument_number(Core *core, PyObject *object, const char *name, uint64_t *ret_number) {
     if (object == NULL || object == Py_None) return true;
     PyObject *number;
@@ -104,7 +104,7 @@ static bool argument_like(Core *core, PyObject *object, PyTypeObject *type, Tabl
     return true;
 }
 
-/* Keywords that are one field of a spec. */
+/* Keywords that correspond to one field of a spec. */
 typedef struct Field {
     const char *name;
     enum { NUMBER, RATE, TEXT, PREFERENCE, HASH } sort;
@@ -146,7 +146,7 @@ static bool read_field(Core *core, const Field *field, PyObject *object, void *s
     }
 }
 
-/* Read all keywords that are a field, or are among the `others`, which the caller reads. */
+/* Read all keywords that are a field of the spec. The caller reads those in `others`. */
 static bool read_fields(Core *core, PyObject *kwargs, const Field *fields,
                         const char *const *others, void *spec) {
     PyObject  *name, *object;
@@ -180,8 +180,8 @@ static bool read_truth(PyObject *kwargs, const char *name, unsigned ability, uns
     return truth >= 0;
 }
 
-/* Ask for what the operators of Set need. Whether a kind that is named can merge is seen when it is
- * asked to. */
+/* Ask for the abilities that the operators of Set need. If the caller names a kind that cannot
+ * merge, the operator fails when it is used. */
 static bool read_abilities(Core *core, PyObject *kwargs, int counting, tamis_spec *spec) {
     if (counting != MAY_COUNT && given(kwargs, "count") != NULL) {
         error_format(core, "ArgumentError", "count=: a tamis.Counter counts, a tamis.Set does not");
@@ -194,7 +194,7 @@ static bool read_abilities(Core *core, PyObject *kwargs, int counting, tamis_spe
            read_truth(kwargs, "merge", TAMIS_CAN_MERGE, &spec->abilities);
 }
 
-/* Without a capacity, room for the keys that are given, if they can be counted. */
+/* Without a capacity, make room for the given keys, if they have a length. */
 static bool capacity_of_keys(Core *core, PyObject *keys, tamis_spec *spec) {
     if (spec->capacity != 0 || spec->memory != 0 || spec->like != NULL) return true;
     Py_ssize_t const n = keys != NULL && keys != Py_None ? PyObject_Length(keys) : -1;
@@ -209,7 +209,7 @@ static bool capacity_of_keys(Core *core, PyObject *keys, tamis_spec *spec) {
     return true;
 }
 
-/* The false-positive rate if the caller gives none and nothing else decides it. */
+/* The default false-positive rate, if neither the caller nor another argument determines it. */
 static const double DEFAULT_FPR = 0.001;
 
 bool arguments_of_set(Core *core, PyObject *args, PyObject *kwargs, int counting,

@@ -1,10 +1,10 @@
-/* arrow.c - keys in Arrow arrays: pyarrow, polars, and all that speak the Arrow C data interface.
+/* arrow.c - keys in Arrow arrays: pyarrow, polars, and others with the Arrow C data interface.
  *
  * An object with __arrow_c_array__ or __arrow_c_stream__ shows its memory in the structs below,
  * which are the interface (https://arrow.apache.org/docs/format/CDataInterface.html); nothing of
  * Arrow is needed to build or to run this. Integers, strings and binary are keys, in all layouts:
- * 32-bit and 64-bit offsets, fixed width, views. A null is not a key and is refused before the
- * array that holds it is touched.
+ * 32-bit and 64-bit offsets, fixed width, views. A null is not a key: an array with a null is
+ * refused as a whole.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void fill_64(const key_array *array, size_t first, size_t n, fill_room *r
     ret_run->ids = (const uint64_t *)(const void *)array->first + first;
 }
 
-/* Element i lies between offset i and offset i + 1. */
+/* Element i is between offset i and offset i + 1. */
 #define FILL_OFFSETS(name, type)                                                             \
     static void fill_##name(const key_array *array, size_t first, size_t n, fill_room *room, \
                             Run *ret_run) {                                                  \
@@ -88,7 +88,7 @@ static void fill_width(const key_array *array, size_t first, size_t n, fill_room
 }
 
 /* A view is 16 bytes: a length, then the text itself if it has up to 12 bytes, or 4 bytes of it,
- * the number of a buffer and the place in there. */
+ * the number of a buffer and the position in it. */
 typedef struct View {
     int32_t bytes;
     char    start[4];
@@ -191,7 +191,7 @@ static bool array_do(Op *op, const struct ArrowSchema *schema, const struct Arro
 
 /* ------------------------------------------------------------------ the two protocols */
 
-/* Releasing calls the code of others, which may be Python; our exception must outlive that. */
+/* Releasing calls foreign code, which may be Python code; our exception must survive that. */
 static int release_capsules(PyObject *capsules, bool is_done) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
@@ -215,7 +215,7 @@ static void release_schema(struct ArrowSchema *schema) {
     PyErr_Restore(type, value, traceback);
 }
 
-/* Memory stays with the capsules, which release it. */
+/* The capsules keep the memory, and release it. */
 static int capsules_do(Op *op, PyObject *keys) {
     PyObject *const pair = PyObject_CallMethod(keys, "__arrow_c_array__", NULL);
     if (pair == NULL) return -1;
@@ -239,7 +239,7 @@ static bool refuse_stream(Op *op, struct ArrowArrayStream *stream, int error) {
     return false;
 }
 
-/* Chunk by chunk; an array that is released already is the end. */
+/* Read chunk by chunk; an array that is already released marks the end. */
 static bool stream_do(Op *op, struct ArrowArrayStream *stream) {
     struct ArrowSchema schema;
     int                error = stream->get_schema(stream, &schema);

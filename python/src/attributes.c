@@ -46,7 +46,7 @@ PyObject *attribute_kind(PyObject *object, void *unused) {
     return table_facts(object, &facts) ? PyUnicode_FromString(facts.kind) : NULL;
 }
 
-/* The closure is the place of the number in Facts. */
+/* The closure is the offset of the number in Facts. */
 PyObject *attribute_number(PyObject *object, void *closure) {
     Facts facts;
     if (!table_facts(object, &facts)) return NULL;

@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-/* What is known of a table of either sort without reading its body. */
+/* What is known about a set or states without reading the body. */
 typedef struct Facts {
     const char *kind;
     tamis_seed  seed;
@@ -36,7 +36,7 @@ PyObject *attribute_closed(PyObject *object, void *unused);
     NUMBER_ATTRIBUTE(nbytes, "Bytes of the table in memory."), \
     { "is_mapped", attribute_mapped, NULL, "Whether it is mapped from a file: read-only.", NULL }, \
     { "is_shared", attribute_shared, NULL, "Whether it was made with shared=True.", NULL }, \
-    { "seed", attribute_seed, NULL, "The 128 bits that make its hashes its own.", NULL }, \
+    { "seed", attribute_seed, NULL, "The seed of its hash function: an int of 128 bits.", NULL }, \
     { "closed", attribute_closed, NULL, "Whether close() was called.", NULL }
 /* clang-format on */
 

@@ -1,11 +1,11 @@
-/* batch.c - runs of keys from Python objects, and how a run is taken. See batch.h. */
+/* batch.c - make runs of keys from Python objects, and apply the operation to them. See batch.h. */
 #include "batch.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Large enough that taking the GIL back costs little in comparison, also if another thread keeps it
- * for its 5 ms; few enough to stay in the second-level cache. */
+/* Keys in a run. It is so large that taking the GIL again costs little in comparison, even if
+ * another thread keeps it for its 5 ms; and so small that a run stays in the second-level cache. */
 enum { OBJECTS = 16384 };
 
 /* Runs below this keep the GIL: they take a few microseconds. */
@@ -96,8 +96,8 @@ bool op_take_array(Op *op, const key_array *array) {
 
 /* ------------------------------------------------------------------ Python objects */
 
-/* Objects that wait to be taken, all ids or all bytes. References are kept to those whose bytes are
- * pointed to: another thread may empty the list while the GIL is released. */
+/* Objects that are collected for the next run, all ids or all bytes. We keep references to objects
+ * whose bytes we point to, since another thread may empty the list while the GIL is released. */
 typedef struct gathered {
     tamis_key keys[OBJECTS];
     PyObject *owners[OBJECTS];
@@ -113,7 +113,7 @@ static bool take_gathered(Op *op, gathered *from) {
     return is_taken;
 }
 
-/* Ids and bytes are taken in the order in which they come: a batch means its calls one by one. */
+/* Ids and bytes are handled in their order, since a batch has the same results as single calls. */
 static bool gather(Op *op, gathered *into, PyObject *object) {
     Key key;
     if (!key_read(op->table->core, object, &key)) return false;
@@ -131,7 +131,7 @@ static bool gather(Op *op, gathered *into, PyObject *object) {
     return into->n_ids + into->n_keys < OBJECTS || take_gathered(op, into);
 }
 
-/* The list may change its length while we work, so it is asked for each key. */
+/* The length of the list may change while we work, so it is read again for each key. */
 static bool gather_list(Op *op, gathered *into, PyObject *list) {
     for (Py_ssize_t i = 0; i < PyList_Size(list); i++) {
         PyObject *const object = Py_NewRef(PyList_GetItem(list, i));
@@ -155,8 +155,8 @@ static bool gather_iterator(Op *op, gathered *into, PyObject *keys) {
     return is_good && PyErr_Occurred() == NULL;
 }
 
-/* An object that cannot be a key ends the batch; the keys before it are done, as they would be one
- * by one. */
+/* An object that cannot be a key ends the batch; the keys before it are done, as with single
+ * calls. */
 static bool take_rest(Op *op, gathered *from, bool is_good) {
     if (is_good) return take_gathered(op, from);
     if (from->n_ids + from->n_keys == 0) return false;
@@ -183,7 +183,7 @@ static bool objects_do(Op *op, PyObject *keys) {
 
 /* ------------------------------------------------------------------ a batch */
 
-/* update("abc") would add "a", "b" and "c", which nobody means. */
+/* update("abc") would add "a", "b" and "c", which is surely not intended. */
 static bool refuse_one_key(Op *op, PyObject *keys) {
     if (!PyUnicode_Check(keys) && !PyBytes_Check(keys) && !PyByteArray_Check(keys)) return false;
     error_format(op->table->core, "KeyTypeError",
@@ -203,7 +203,7 @@ bool batch_do(Op *op, PyObject *keys) {
     return is_done != 0 ? is_done > 0 : objects_do(op, keys);
 }
 
-/* numpy, if it is there; borrowed, None if not; NULL with an exception. */
+/* numpy, or None if it is not installed (a borrowed reference); NULL with an exception. */
 static PyObject *numpy_of(Core *core) {
     if (core->numpy == NULL) {
         core->numpy = PyImport_ImportModule("numpy");

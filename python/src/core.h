@@ -1,9 +1,9 @@
-/* core.h - what the files of the Python module share.
+/* core.h - declarations that the files of the Python module share.
  *
  * Built on the limited API of CPython 3.11: one binary for 3.11 and all later versions.
  *
  * A Python object (Table) holds one tamis_set or one tamis_states. Single calls keep the GIL and
- * are over in nanoseconds. Batches release it; guard.h keeps other threads from changing a table
+ * take nanoseconds. Batches release it; guard.h keeps other threads from changing a table
  * that is being read, and from using one that is being changed.
  */
 #ifndef TAMIS_PYTHON_CORE_H
@@ -24,14 +24,14 @@ typedef struct Core {
     PyObject     *errors;  /* tamis._errors */
     PyObject     *records; /* tamis._records: Info, StatesInfo, PlanRow */
     PyObject     *unknown; /* tamis.UNKNOWN */
-    PyObject     *numpy;   /* NULL: not looked for yet; None: not there */
+    PyObject     *numpy;   /* NULL: not imported yet; None: not installed */
 } Core;
 
 /* The object behind Set, Counter and States. */
 typedef struct Table {
     PyObject_HEAD Core *core;
     Guard               guard;
-    tamis_set          *set;       /* one of these two; both NULL when it was closed */
+    tamis_set          *set;       /* one of these two; both are NULL after close() */
     tamis_states       *states;    /* ... or when __init__ was not called */
     bool                is_shared; /* many threads may change it: made with shared=True */
 } Table;
@@ -51,17 +51,18 @@ PyObject *table_deepcopy(PyObject *object, PyObject *memo);
 PyObject *table_enter(PyObject *object, PyObject *unused);
 PyObject *table_exit(PyObject *object, PyObject *args);
 
-/* Replace what the object holds. Waits for batches of other threads. */
+/* Replace the set or states of the object. Waits for batches of other threads. */
 int table_hold(Table *self, tamis_set *set, tamis_states *states);
 
 /* False, with an exception, if the table was closed or never made. */
 bool table_is_open(Table *self);
 
-/* Change a table by another one of the same sort, without the GIL. A new reference to `into`. */
+/* Merge or subtract another table of the same type, without the GIL. Returns a new reference to
+ * `into`. */
 typedef tamis_status table_change(Table *into, const Table *from);
 PyObject            *table_change_by(PyObject *into, PyObject *from, table_change *change);
 
-/* Before a single call, which keeps the GIL: wait until no batch of another thread is in the way.
+/* Before a single call, which keeps the GIL: wait for batches of other threads that exclude it.
  * False, with an exception, if the table is not open. */
 static inline bool table_can_read(Table *self) {
     if (self->guard.writers == 0 && (self->set != NULL || self->states != NULL)) return true;
@@ -92,13 +93,13 @@ PyObject *error_format(Core *core, const char *name, const char *format, ...);
 
 /* ------------------------------------------------------------------ key.c */
 
-/* A key as the library takes it. */
+/* A key in the form that the library needs. */
 typedef struct Key {
     bool        is_id;
     uint64_t    id;
     const void *data; /* inside the Python object, or inside `owner` */
     size_t      bytes;
-    PyObject   *owner; /* a copy of what a memoryview shows; else NULL */
+    PyObject   *owner; /* a copy of the bytes of a memoryview; NULL for other keys */
 } Key;
 
 /* False with an exception: not bytes, str or int, or an int of more than 64 bits. */
@@ -109,8 +110,8 @@ static inline void key_release(Key *key) {
     Py_XDECREF(key->owner);
 }
 
-/* Read a key, and wait until the table may be asked. The key first: reading it may call Python, and
- * let another thread begin a batch. */
+/* Read a key, then wait until the table may be used. The key is read first, because that may call
+ * Python code, and another thread may begin a batch meanwhile. */
 static inline bool key_ready_to_read(Table *self, PyObject *object, Key *ret_key) {
     if (!key_read(self->core, object, ret_key)) return false;
     if (table_can_read(self)) return true;

@@ -1,4 +1,4 @@
-/* counter.c - tamis.Counter: a Set that counts, with the words of collections.Counter. */
+/* counter.c - tamis.Counter: a Set that counts, with method names as in collections.Counter. */
 #include "set.h"
 
 static PyObject *counter_getitem(PyObject *object, PyObject *item) {
@@ -13,12 +13,13 @@ static PyObject *counter_getitem(PyObject *object, PyObject *item) {
     return PyLong_FromUnsignedLongLong(count);
 }
 
-/* The count of a key may include copies of another one. A count that is set by the difference to it
- * would be too low once the other key is removed: a wrong no. */
+/* The count of a key may include copies of another key with the same fingerprint. If we set a count
+ * by adding or removing the difference, the count would be too low after the other key is removed:
+ * a wrong no. */
 static int counter_setitem(PyObject *object, PyObject *item, PyObject *value) {
     (void)item, (void)value;
     error_format(((Table *)object)->core, "CannotError",
-                 "counts cannot be set, only changed by what you know: add(key, n), remove(key)");
+                 "counts cannot be set; change them with add(key, n) and remove(key)");
     return -1;
 }
 
@@ -46,7 +47,7 @@ static PyObject *counter_add(PyObject *object, PyObject *args, PyObject *kwargs)
     Py_RETURN_NONE;
 }
 
-/* A mapping has counts of its own. */
+/* A mapping has a count for each key. */
 static PyObject *update_by_mapping(Table *self, PyObject *mapping) {
     PyObject *const items = PyMapping_Items(mapping);
     if (items == NULL) return NULL;
@@ -81,8 +82,8 @@ static int counter_init(PyObject *object, PyObject *args, PyObject *kwargs) {
 static PyObject *counter_most(PyObject *object, PyObject *args) {
     (void)args;
     return error_format(((Table *)object)->core, "CannotError",
-                        "a tamis.Counter stores fingerprints and not the keys, so it cannot list "
-                        "the most common ones; keep candidates beside it and ask counts()");
+                        "a tamis.Counter stores fingerprints, not keys, so it cannot list "
+                        "the most common keys; keep a list of candidates and call counts()");
 }
 
 static PyObject *counter_total(PyObject *object, PyObject *unused) {

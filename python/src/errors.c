@@ -1,4 +1,4 @@
-/* errors.c - a status becomes an exception. The classes are in tamis/_errors.py. */
+/* errors.c - raise an exception for a status. The classes are in tamis/_errors.py. */
 #include <stdarg.h>
 #include <string.h>
 

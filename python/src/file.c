@@ -16,12 +16,13 @@ const char file_save_doc[] =
 const char file_open_doc[] =
     "open(path, /, *, map=False, trust=False, shared=False)\n--\n\n"
     "Open a saved table: a Set, a Counter or a States, whichever it is. (A file does not say\n"
-    "whether it was a Set or a Counter; what counts beyond 15 is taken for a Counter. To name the\n"
+    "whether it was a Set or a Counter; if it counts beyond 15, it becomes a Counter. To choose "
+    "the\n"
     "class yourself: tamis.Counter.open(path).)\n\n"
-    "With map=True it is mapped and not read: it opens at once, processes share its memory,\n"
-    "and it cannot be changed (copy() it for that). trust=True leaves out the check of the\n"
-    "checksums, which reads the whole file; take it only for files that nobody else can\n"
-    "write. shared=True lets many threads change what was read, as in tamis.Set().\n\n"
+    "With map=True the file is mapped, not read: it opens at once, processes share its memory,\n"
+    "and it cannot be changed (copy() it for that). trust=True skips the check of the\n"
+    "checksums, which reads the whole file; use it only for files that nobody else can\n"
+    "write. shared=True lets many threads change the table, as in tamis.Set().\n\n"
     ">>> tamis.Set(['apple']).save('one.tamis')\n"
     ">>> with tamis.open('one.tamis', map=True) as s:\n"
     "...     print('apple' in s, s.is_mapped)\n"
@@ -30,7 +31,7 @@ const char file_open_doc[] =
 const char file_to_bytes_doc[] = "The bytes of the file that save() would write.";
 
 const char file_from_bytes_doc[] = "from_bytes(data, /)\n--\n\n"
-                                   "Make a table from what bytes() of one gave.\n\n"
+                                   "Make a table from the result of bytes(table).\n\n"
                                    ">>> s = tamis.Set(['apple'])\n"
                                    ">>> 'apple' in tamis.Set.from_bytes(bytes(s))\n"
                                    "True\n";
@@ -95,7 +96,7 @@ PyObject *file_to_bytes(PyObject *object, PyObject *unused) {
     PyObject *made = NULL;
     if (status == TAMIS_OK) {
         made = PyBytes_FromStringAndSize(kept.bytes, (Py_ssize_t)kept.n);
-    } else if (is_open) { /* our writer stops only when there is no memory */
+    } else if (is_open) { /* our writer stops only if there is no memory */
         error_raise(self->core, TAMIS_ERR_MEMORY, NULL, NULL);
     }
     free(kept.bytes);
@@ -104,7 +105,7 @@ PyObject *file_to_bytes(PyObject *object, PyObject *unused) {
 
 /* ------------------------------------------------------------------ reading */
 
-/* An object for a table that was read; takes it over, or frees it. */
+/* Make an object for a table that was read. The object owns the table; on failure it is freed. */
 static PyObject *object_for(PyTypeObject *type, tamis_set *set, tamis_states *states,
                             bool is_shared) {
     Table *const made = (Table *)table_new(type, NULL, NULL);
@@ -155,7 +156,7 @@ PyObject *file_reduce(PyObject *object, PyObject *unused) {
 }
 
 typedef struct open_arguments {
-    PyObject          *path, *name; /* as given, and as the system takes it */
+    PyObject          *path, *name; /* the argument, and the bytes for the system */
     tamis_open_options options;
 } open_arguments;
 
@@ -167,7 +168,7 @@ static bool read_open_arguments(PyObject *args, PyObject *kwargs, open_arguments
                                      &ret->path, &map, &trust, &shared))
         return false;
     ret->options.flags = (map ? TAMIS_OPEN_MAP : 0u) | (trust ? TAMIS_OPEN_TRUST : 0u);
-    ret->options.shared = shared && !map; /* what is mapped cannot be changed by any thread */
+    ret->options.shared = shared && !map; /* no thread can change a mapped table */
     return PyUnicode_FSConverter(ret->path, &ret->name);
 }
 
@@ -206,8 +207,8 @@ PyObject *file_open_class(PyObject *type, PyObject *args, PyObject *kwargs) {
     return object_for((PyTypeObject *)type, set, states, arguments.options.shared);
 }
 
-/* A file does not say what it was made for. Sets that were not made to count can tell up to 15
- * copies apart; a Counter counts to 255 unless it is asked for less. */
+/* A file does not say whether it was a Set or a Counter. Sets that were not made to count can count
+ * up to 15 copies; a Counter counts to 255 unless the caller asks for less. */
 enum { COUNTED_BY_CHANCE = 15 };
 
 static bool was_made_to_count(const tamis_set *set) {
@@ -215,7 +216,7 @@ static bool was_made_to_count(const tamis_set *set) {
     return tamis_get_facts(set, &facts) == TAMIS_OK && facts.count_to > COUNTED_BY_CHANCE;
 }
 
-/* If the file is of the other sort, its header says so at once. */
+/* If the file has states and not a set, or the reverse, its header says so at once. */
 PyObject *file_open(PyObject *module, PyObject *args, PyObject *kwargs) {
     open_arguments arguments;
     tamis_problem  problem;

@@ -13,8 +13,8 @@ void guard_fini(Guard *guard) {
     pthread_mutex_destroy(&guard->mutex);
 }
 
-/* Sleep until a batch on this table ends. `turns` is compared with its value under the GIL, so an
- * end between that look and the sleep is not missed. */
+/* Sleep until a batch on this table ends. `turns` was read under the GIL and is compared again
+ * before the sleep, so a batch that ends in between is not missed. */
 static void wait_for_turn(Guard *guard) {
     uint64_t const seen = guard->turns;
     Py_BEGIN_ALLOW_THREADS;
@@ -35,7 +35,7 @@ void guard_wait_to_read(Guard *guard) {
     while (guard->writers > 0) wait_for_turn(guard);
 }
 
-/* The single call that follows keeps the GIL, so readers may be told already that it is over. */
+/* The single call that follows keeps the GIL, so waiting readers may already be woken here. */
 void guard_wait_to_write(Guard *guard) {
     guard->waiting_writers++;
     while (guard->writers + guard->readers > 0) wait_for_turn(guard);
@@ -43,9 +43,9 @@ void guard_wait_to_write(Guard *guard) {
     end_turn(guard);
 }
 
-/* The table that is in the way of a batch; NULL if none is. A batch that only reads lets writers
- * that wait go first, or a stream of readers would keep them waiting forever. A batch on two tables
- * does not: two of them could wait for each other. */
+/* The table that a batch has to wait for; NULL: none. A batch that only reads lets waiting writers
+ * go first; otherwise a stream of readers could keep them waiting forever. A batch on two tables
+ * does not let them go first, since two such batches could wait for each other. */
 static Guard *in_the_way(Guard *written, Guard *read) {
     if (written != NULL && written->writers + written->readers > 0) return written;
     if (read == NULL || read == written) return NULL;

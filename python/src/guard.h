@@ -1,10 +1,10 @@
-/* guard.h - threads: one writer or many readers of a table while the GIL is released.
+/* guard.h - a lock for batches: one writer or many readers of a table while the GIL is released.
  *
  * The fields are read and written with the GIL held, so single calls pay for one comparison and
  * no atomic operation. The mutex and the condition are only for threads that wait.
  *
- * A set that the library itself lets many threads change (Table.is_shared) needs no exclusion among
- * its calls and batches, only from what changes it as a whole: its batches all count as readers.
+ * A shared set (Table.is_shared) is thread-safe in the library, so its calls and batches do not
+ * exclude each other. They only exclude changes of the whole set: all its batches count as readers.
  */
 #ifndef TAMIS_PYTHON_GUARD_H
 #define TAMIS_PYTHON_GUARD_H

@@ -1,8 +1,8 @@
-/* key.c - what a key may be: bytes, str (its UTF-8), int (its 64 bits).
+/* key.c - read a key: bytes, str (its UTF-8) or int (its 64 bits).
  *
  * A str and the bytes of its UTF-8 are the same key. An int from -2^63 to 2^64 - 1 is taken as 64
- * bits, so -1 and 2^64 - 1 are the same key: arrays of signed and of unsigned integers can be used
- * without a look at their type.
+ * bits, so -1 and 2^64 - 1 are the same key: arrays of signed and of unsigned integers are treated
+ * alike.
  */
 #include "core.h"
 
@@ -28,7 +28,7 @@ bool key_read_int(Core *core, PyObject *object, uint64_t *ret_id) {
     return true;
 }
 
-/* numpy's integers are no ints, but can be used as an index. */
+/* numpy's integers are not Python ints, but have __index__. */
 static bool read_index(Core *core, PyObject *object, Key *ret_key) {
     PyObject *const number = PyNumber_Index(object);
     if (number == NULL) return false;

@@ -1,8 +1,8 @@
 /* memory.c - keys in arrays: numpy, array.array, memoryview, anything with the buffer protocol.
  *
- * Integers of 8 to 64 bits of either byte order; bytes of a fixed width, of which numpy does not
- * count the zeros at the end (dtype S), or counts all (dtype V); text of a fixed width (dtype U).
- * One dimension, any stride.
+ * The elements are integers of 8 to 64 bits in either byte order; bytes of a fixed width, without
+ * (dtype S) or with (dtype V) the zeros at their end; or text of a fixed width (dtype U). The array
+ * has one dimension, and any stride.
  */
 #include <string.h>
 
@@ -10,7 +10,8 @@
 
 /* ------------------------------------------------------------------ integers */
 
-/* One function for each width and sign; all make the 64 bits of a Python int of that value. */
+/* One function for each width and sign. The result is the 64 bits of a Python int with the same
+ * value. */
 #define FILL_INTEGERS(name, type, swap)                                                      \
     static void fill_##name(const key_array *array, size_t first, size_t n, fill_room *room, \
                             Run *ret_run) {                                                  \
@@ -30,7 +31,7 @@ FILL_INTEGERS(i32, int32_t, __builtin_bswap32((uint32_t)value))
 FILL_INTEGERS(u32, uint32_t, __builtin_bswap32(value))
 FILL_INTEGERS(u64, uint64_t, __builtin_bswap64(value))
 
-/* 64-bit integers side by side are ids already. */
+/* Contiguous 64-bit integers can be used as ids directly. */
 static void fill_in_place(const key_array *array, size_t first, size_t n, fill_room *room,
                           Run *ret_run) {
     (void)n, (void)room;
@@ -58,7 +59,7 @@ static void fill_records(const key_array *array, size_t first, size_t n, fill_ro
     ret_run->keys = room->keys;
 }
 
-/* What numpy takes for b"ab" when its room is 4 bytes: no zeros at the end. */
+/* Bytes without the zeros at the end: numpy stores b"ab" in 4 bytes as b"ab\0\0". */
 static void fill_bytes(const key_array *array, size_t first, size_t n, fill_room *room,
                        Run *ret_run) {
     fill_records(array, first, n, room, ret_run);
@@ -92,14 +93,14 @@ static size_t put_utf8(char *to, uint32_t c) {
     return 4;
 }
 
-/* numpy keeps text in 4 bytes per character. */
+/* numpy stores text with 4 bytes per character. */
 static void fill_text(const key_array *array, size_t first, size_t n, fill_room *room,
                       Run *ret_run) {
     size_t const width = array->item_bytes / 4;
     for (size_t i = 0; i < n; i++) {
         const char *const from = array->first + (ptrdiff_t)(first + i) * array->stride;
         char *const       to = room->text + i * array->text_bytes;
-        size_t            bytes = 0, used = 0; /* used: without zeros at the end */
+        size_t            bytes = 0, used = 0; /* the length without zeros at the end */
         for (size_t c = 0; c < width; c++) {
             uint32_t value;
             memcpy(&value, from + c * 4, 4);
@@ -141,7 +142,7 @@ static bool choose_fill(key_array *array, const char *format) {
     return true;
 }
 
-/* UTF-8 cannot spell halves of surrogate pairs; str.encode() would refuse them, too. */
+/* UTF-8 cannot encode halves of surrogate pairs; str.encode() would refuse them, too. */
 static bool check_text(Core *core, const key_array *array) {
     size_t const width = array->item_bytes / 4;
     for (size_t i = 0; array->fill == fill_text && i < array->n * width; i++) {
@@ -149,7 +150,7 @@ static bool check_text(Core *core, const key_array *array) {
         memcpy(&value, array->first + (ptrdiff_t)(i / width) * array->stride + i % width * 4, 4);
         if (array->is_swapped) value = __builtin_bswap32(value);
         if (value < 0xd800 || (value >= 0xe000 && value < 0x110000)) continue;
-        error_format(core, "KeyTypeError", "element %zu is no text that UTF-8 can hold", i / width);
+        error_format(core, "KeyTypeError", "element %zu cannot be encoded in UTF-8", i / width);
         return false;
     }
     return true;
@@ -174,7 +175,7 @@ static int view_do(Op *op, const Py_buffer *view) {
     return check_text(op->table->core, &array) && op_take_array(op, &array) ? 1 : -1;
 }
 
-/* An array of objects is read as a list is. */
+/* An array of objects is read like a list. */
 static bool is_of_objects(const Py_buffer *view) {
     return view->format != NULL && strcmp(view->format, "O") == 0;
 }
@@ -183,7 +184,7 @@ static int buffer_do(Op *op, PyObject *keys) {
     Py_buffer view;
     if (PyObject_GetBuffer(keys, &view, PyBUF_FULL_RO) < 0) {
         if (PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;
-        PyErr_Clear(); /* numpy's dates, for example: perhaps their elements are keys */
+        PyErr_Clear(); /* numpy's dates, for example: try their elements as keys */
         return 0;
     }
     int const is_done = is_of_objects(&view) ? 0 : view_do(op, &view);
@@ -191,7 +192,7 @@ static int buffer_do(Op *op, PyObject *keys) {
     return is_done;
 }
 
-/* A column of pandas has no buffer of its own, and makes an array when asked. */
+/* A column of pandas has no buffer, but can be converted to an array. */
 static int column_do(Op *op, PyObject *keys) {
     PyObject *const array = PyObject_CallMethod(keys, "__array__", NULL);
     if (array == NULL) return -1;

@@ -7,7 +7,7 @@ Core *core_get(void) {
     PyObject *const module = PyImport_ImportModule("tamis._core");
     if (module == NULL) return NULL;
     Core *const state = PyModule_GetState(module);
-    Py_DECREF(module); /* sys.modules and its types keep it */
+    Py_DECREF(module); /* sys.modules and its types keep it alive */
     return state;
 }
 

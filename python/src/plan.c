@@ -16,7 +16,7 @@ static PyObject *list_of_rows(Core *core, const tamis_plan *rows, size_t n) {
     return list;
 }
 
-/* A spec with values= is one of states. */
+/* If values= is given, it is a spec of states. */
 static bool is_of_states(Core *core, PyObject *kwargs) {
     if (kwargs == NULL) return false;
     PyObject *const like = PyDict_GetItemString(kwargs, "like");

@@ -1,4 +1,4 @@
-/* set.c - tamis.Set: one key at a time, whole sets, and what is known of a set. */
+/* set.c - tamis.Set: operations on one key and on whole sets, and attributes. */
 #include <stdlib.h>
 
 #include "attributes.h"
@@ -65,7 +65,7 @@ static PyObject *set_add_new(PyObject *object, PyObject *item) {
     return PyBool_FromLong(is_new);
 }
 
-/* One removal, for remove() and discard(). False with an exception: the set could not be asked. */
+/* One removal, for remove() and discard(). False with an exception: the call failed. */
 static bool try_remove(Table *self, PyObject *item, tamis_status *ret_status) {
     Key key;
     if (!key_ready_to_write(self, item, &key)) return false;
@@ -111,7 +111,7 @@ static tamis_status subtract(Table *from, const Table *subtracted) {
     return tamis_subtract(from->set, subtracted->set);
 }
 
-/* Operators may be called with the arguments the other way round, or with any object. */
+/* Python may call operators with the arguments swapped, or with any object. */
 static bool are_sets(PyObject *a, PyObject *b) {
     Core *const core = core_get();
     if (core == NULL) {

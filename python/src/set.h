@@ -1,4 +1,4 @@
-/* set.h - what the files of Set and Counter share. */
+/* set.h - declarations that the files of Set and Counter share. */
 #ifndef TAMIS_PYTHON_SET_H
 #define TAMIS_PYTHON_SET_H
 

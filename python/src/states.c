@@ -55,7 +55,7 @@ static PyObject *states_get(PyObject *object, PyObject *args) {
     return look_up((Table *)object, item, absent);
 }
 
-/* "Don't know" is an answer about a key that may be there. */
+/* A key with the answer "don't know" may be in the table, so `in` says yes. */
 static int states_contains(PyObject *object, PyObject *item) {
     PyObject *const answer = look_up((Table *)object, item, Py_None);
     if (answer == NULL) return -1;
@@ -96,7 +96,7 @@ static bool change_one(PyObject *object, change operation, PyObject *item, PyObj
     Key          key;
     if (!states_value(self, from, &old) || !states_value(self, to, &new)) return false;
     if (to != NULL && new == TAMIS_ANY_VALUE) {
-        error_format(self->core, "ArgumentError", "value None: a key is given a number");
+        error_format(self->core, "ArgumentError", "value None: the value of a key is a number");
         return false;
     }
     if (!key_ready_to_write(self, item, &key)) return false;

@@ -1,13 +1,13 @@
-/* states.h - what the files of States share. */
+/* states.h - declarations that the files of States share. */
 #ifndef TAMIS_PYTHON_STATES_H
 #define TAMIS_PYTHON_STATES_H
 
 #include "batch.h"
 
-/* Answers that are no value, in arrays. The same numbers as tamis.ABSENT and tamis.UNKNOWN. */
+/* Answers other than values, in arrays. The same numbers as tamis.ABSENT and tamis.UNKNOWN. */
 enum { ANSWER_ABSENT = -1, ANSWER_UNKNOWN = -2 };
 
-/* What a machine decides, besides a value from 0 on. The same numbers as in tamis/_machine.py. */
+/* Decisions of a machine other than a value. The same numbers as in tamis/_machine.py. */
 enum { DO_LEAVE = -11, DO_TOUCH = -12, DO_DROP = -13 };
 
 /* A value of a state, or TAMIS_ANY_VALUE for None. */

@@ -3,15 +3,15 @@
 
 #include <string.h>
 
-/* Keys that are given to the library at once; their values and statuses are on the stack. */
+/* How many keys are passed to the library at once; their values and statuses are on the stack. */
 enum { PART = 512 };
 
 typedef tamis_status states_call(tamis_states *, const tamis_states_batch *, size_t *);
 
-/* What a batch needs besides its keys. */
+/* The arguments of a batch besides its keys. */
 typedef struct states_context {
     states_call    *call;
-    bool            gets;   /* results are values, not whether it was done */
+    bool            gets;   /* the results are values, not bools */
     const uint64_t *values; /* one for each key of the whole batch, or NULL: `value` for all */
     uint64_t        value;
 } states_context;
@@ -93,8 +93,8 @@ PyObject *states_drop_all(PyObject *object, PyObject *keys) {
 
 /* ------------------------------------------------------------------ numbers beside the keys */
 
-/* Numbers come from the same sources as keys that are integers, so they are read by a batch that
- * keeps its ids. */
+/* Values come from the same types of objects as integer keys. So they are read by a batch whose
+ * operation only stores the ids. */
 static tamis_status run_collect(Op *op, const Run *run) {
     if (run->ids == NULL) return TAMIS_ERR_ARGUMENT;
     memcpy(op_place(op), run->ids, run->n * sizeof *run->ids);
@@ -171,7 +171,7 @@ typedef struct Machine {
     const int64_t  *table;
     size_t          columns;
     const uint64_t *events; /* one for each key of the batch */
-    int64_t        *before; /* what each key of this part was, and what was decided */
+    int64_t        *before; /* for each key of this part: its value before, and the decision */
     const uint64_t *part_events;
 } Machine;
 

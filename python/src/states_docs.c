@@ -103,7 +103,7 @@ const char states_resize_doc[] =
     "resize($self, capacity, /)\n--\n\n"
     "Change the capacity of a table that can grow. Possible capacities are the first capacity\n"
     "times a power of two; the table gets the smallest that is large enough, and returns it.\n"
-    "Values and timers go on.\n\n"
+    "Values and timers stay as they are.\n\n"
     ">>> tamis.States(values=4, capacity=10000, grow_to=80000).resize(30000)\n"
     "40000\n";
 

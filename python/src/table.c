@@ -10,7 +10,7 @@ PyObject *table_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     if (self == NULL) return NULL;
     self->core = core;
     if (guard_init(&self->guard)) return (PyObject *)self;
-    self->core = NULL; /* the guard is not there to be taken down */
+    self->core = NULL; /* there is no guard to free */
     Py_DECREF(self);
     return PyErr_NoMemory();
 }
@@ -53,7 +53,7 @@ PyObject *table_close(PyObject *object, PyObject *unused) {
     Py_RETURN_NONE;
 }
 
-/* What is copied is shared if the original is. */
+/* The copy of a shared table is shared, too. */
 static tamis_status copy_held(const Table *self, Table *into) {
     into->is_shared = self->is_shared;
     return self->set != NULL ? tamis_copy(self->set, &into->set)

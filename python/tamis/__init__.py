@@ -45,7 +45,7 @@ from ._errors import (
 from ._machine import ABSENT, DROP, LEAVE, TOUCH, UNKNOWN, Action, Answer, Machine
 from ._records import Info, Plan, PlanRow, StatesInfo
 
-# They are tamis.FullError and so on to whoever reads a traceback, or unpickles one.
+# So that tracebacks and pickles have the names tamis.FullError and so on.
 for _object in list(globals().values()):
     if isinstance(_object, type) and _object.__module__.startswith("tamis."):
         _object.__module__ = "tamis"

@@ -69,7 +69,7 @@ class OutOfMemoryError(Error, MemoryError):
 class FileError(Error, OSError):
     """A system call failed; `errno`, `strerror` and `filename` are those of OSError."""
 
-    def __str__(self) -> str:  # the sentence of the library names the file already
+    def __str__(self) -> str:  # the library's message already names the file
         return str(self.strerror)
 
 

@@ -105,7 +105,7 @@ def _size(n: int) -> str:
 
 
 def _rate(rate: float) -> str:
-    """A probability: percents down to 0.001%, powers below that."""
+    """A probability: in percent down to 0.001%, in scientific notation below that."""
     if rate == 0:
         return "never"
     return f"{100 * rate:.3g}%" if rate >= 1e-5 else f"{rate:.1e}"

@@ -37,8 +37,8 @@ ABSENT = 2**64 - 1
 
 _TRUST = 2  # TAMIS_OPEN_TRUST
 _HOST = 2  # keys in the memory of this machine
-_DLPACK_HERE = (1, 3)  # device types of DLPack: memory of this machine, and such that CUDA has pinned
-_DLPACK_CUDA = (2, 13)  # memory of a GPU, and such that CUDA moves between both
+_DLPACK_HERE = (1, 3)  # device types of DLPack: memory of this machine; memory of this machine that CUDA has pinned
+_DLPACK_CUDA = (2, 13)  # memory of a GPU; memory that CUDA moves between both
 
 
 class _Problem(ctypes.Structure):
@@ -100,11 +100,11 @@ def _load() -> ctypes.CDLL:
             return ctypes.CDLL(name)
         except OSError:
             continue
-    raise CannotError("libtamis-gpu.so is not installed; TAMIS_GPU_LIBRARY may say where it is")
+    raise CannotError("libtamis-gpu.so was not found; install it, or set TAMIS_GPU_LIBRARY to its path")
 
 
 def _call(function: Any, *arguments: Any) -> None:
-    """Call a function that ends with a tamis_problem, and raise what it says."""
+    """Call a function whose last parameter is a tamis_problem, and raise an exception if it fails."""
     problem = _Problem()
     status = function(*arguments, ctypes.byref(problem))
     if status != 0:
@@ -120,7 +120,7 @@ class Removal(NamedTuple):
 
 
 class _Array(NamedTuple):
-    """Keys: where they are, and what keeps them alive."""
+    """Keys: their address, and the object that keeps them alive."""
 
     address: int
     n: int
@@ -145,7 +145,7 @@ def _from_dlpack(keys: Any, gpu: Gpu) -> _Array:
         raise ArgumentError(f"keys are on a device of DLPack's type {kind}, which is neither CUDA's nor this machine")
     if not is_host and number != gpu.device:
         raise ArgumentError(f"keys are on GPU {number}, and the set is on GPU {gpu.device}")
-    # 1 is CUDA's default stream: what the producer has queued elsewhere comes before it. There are
+    # 1 is CUDA's default stream: it waits for work that the producer has queued elsewhere. There are
     # no streams here.
     capsule = keys.__dlpack__() if is_host else keys.__dlpack__(stream=1)
     get = ctypes.pythonapi.PyCapsule_GetPointer
@@ -162,7 +162,7 @@ def _from_dlpack(keys: Any, gpu: Gpu) -> _Array:
 def _array(keys: Any, gpu: Gpu) -> _Array:
     interface = getattr(keys, "__cuda_array_interface__", None)
     has_dlpack = hasattr(keys, "__dlpack__") and hasattr(keys, "__dlpack_device__")
-    # An interface that names no stream (PyTorch's) does not say what to wait for. DLPack does.
+    # An interface that names no stream (PyTorch's) does not tell us which work to wait for. DLPack does.
     if interface is not None and ("stream" in interface or not has_dlpack):
         return _from_interface(interface, keys, False)
     if hasattr(keys, "__array_interface__"):

@@ -1,6 +1,6 @@
 """A stand-in for pyarrow, which Debian does not have: it exports memory by the Arrow C data interface.
 
-Written after the interface's specification, with ctypes. `released` counts calls of release.
+Written with ctypes, from the interface's specification. `released` counts calls of release.
 """
 import ctypes
 import itertools
@@ -103,7 +103,7 @@ class ArrowArray:
 
 
 class ArrowStream:
-    """Chunks one after the other, as a pyarrow.ChunkedArray gives them."""
+    """A stream of chunks, like that of a pyarrow.ChunkedArray."""
 
     def __init__(self, chunks, error=None):
         self.chunks, self.error = chunks, error

@@ -1,10 +1,10 @@
-"""What the tests share: sets of every sort of key, and seeds that are fixed."""
+"""Fixtures for all tests: small tables with a fixed seed."""
 import pytest
 from hypothesis import settings
 
 import tamis
 
-# The same examples on every run: a failure is one for everybody. No deadline: machines differ.
+# The same examples on every run, so that everybody can reproduce a failure. No deadline: machines differ.
 settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("fixed")
 

@@ -1,6 +1,6 @@
-"""Arrow arrays that a program of others made: the columns of GDAL, where Debian's python3-gdal is installed.
+"""Arrow arrays from another project: the columns of GDAL, if Debian's python3-gdal is installed.
 
-Our stand-in follows the same specification as our reader, by the same hands. GDAL fills the structs by itself.
+We wrote both arrow_double.py and the reader, so they could share a misunderstanding of the specification. GDAL has its own code.
 """
 import numpy as np
 import pytest

@@ -77,7 +77,7 @@ def test_every_source_adds_what_single_calls_add(source, keys):
     assert bytes(by_batch) == bytes(one_by_one) and len(by_batch) == len(keys)
 
 
-# Iterators are gone after one use; the others are asked, too.
+# An iterator can be used only once; the other sources are used for lookups, too.
 AGAIN = [s for s in SOURCES if not hasattr(s[1], "__next__") and s[0] != "arrow stream"]
 
 

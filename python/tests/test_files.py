@@ -1,4 +1,4 @@
-"""Files: saved, opened, mapped, damaged, of the wrong sort."""
+"""Files: saved, opened, mapped, damaged, of the wrong type."""
 import errno
 import os
 import pathlib

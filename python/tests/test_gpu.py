@@ -1,5 +1,5 @@
 """tamis.gpu. The library that TAMIS_GPU_LIBRARY names has an emulator for its GPU: memory of the
-GPU is memory of this machine, and all the rest is as it would be on one. With TAMIS_GPU_REAL it is the
+GPU is memory of this machine, and everything else is the same as on a GPU. With TAMIS_GPU_REAL it is the
 library itself, and there is a GPU (`make test-gpu`): tests that need the emulator are then left out."""
 import ctypes
 import gc
@@ -19,7 +19,7 @@ emulated = pytest.mark.skipif("TAMIS_GPU_LIBRARY" not in os.environ or is_real, 
 
 
 class OnGpu:
-    """What CuPy has: an array that only says where it is."""
+    """An array like CuPy's: it only says where its memory is."""
 
     def __init__(self, ids):
         self.array = numpy.asarray(ids, dtype="u8")
@@ -27,7 +27,7 @@ class OnGpu:
 
 
 class ByDlpack:
-    """What others have, on a device that it names. The memory is numpy's."""
+    """An array with DLPack, on a device that it names. Its memory is numpy's."""
 
     def __init__(self, ids, device=(2, 0)):
         self.array = numpy.asarray(ids, dtype="i8")
@@ -43,7 +43,7 @@ class ByDlpack:
 
 
 class OfPytorch(ByDlpack):
-    """What PyTorch has: besides, an interface that says nothing of streams."""
+    """An array like PyTorch's: it has DLPack and an interface that says nothing about streams."""
 
     @property
     def __cuda_array_interface__(self):
@@ -55,7 +55,7 @@ def pinned(ids):
 
 
 def sent(ids):
-    """In memory of the GPU that the package has allocated."""
+    """Copy to memory of the GPU that the package has allocated."""
     return the_gpu.send(numpy.asarray(ids, dtype="u8"))
 
 
@@ -231,5 +231,5 @@ def test_numbers_go_there_and_back(gpu):
 
 def test_without_the_library(monkeypatch):
     monkeypatch.setenv("TAMIS_GPU_LIBRARY", "/nowhere/libtamis-gpu.so")
-    with pytest.raises(tamis.CannotError, match="not installed"):
+    with pytest.raises(tamis.CannotError, match="was not found"):
         tamis.gpu.Gpu()

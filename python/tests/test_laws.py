@@ -1,4 +1,4 @@
-"""Random histories beside set and collections.Counter. Fixed examples (see conftest)."""
+"""Random histories, compared with set and collections.Counter. The examples are fixed (see conftest)."""
 import collections
 
 from hypothesis import given
@@ -11,7 +11,7 @@ KEYS = st.one_of(st.binary(max_size=12), st.text(max_size=6), st.integers(-(2**6
 
 
 def same(key):
-    """Keys that are one key to tamis: a str and its UTF-8, an int and its 64 bits."""
+    """Make keys equal that are the same key for tamis: a str and its UTF-8, an int and its 64 bits."""
     if isinstance(key, str):
         return key.encode()
     return key % 2**64 if isinstance(key, int) else key
@@ -84,7 +84,7 @@ def test_bytes_and_back_changes_nothing(keys):
 
 @given(st.lists(KEYS, max_size=60), st.lists(KEYS, max_size=60))
 def test_no_key_that_is_in_a_coarse_set_is_denied(kept, removed):
-    """At a rate of 1/4 keys collide all the time; no yes that is true becomes a no."""
+    """At a rate of 1/4 many keys collide, but a key that is in the set is always found."""
     s = new_set(fpr=0.25)
     s.update(kept + removed)
     s.remove_all(removed)

@@ -13,7 +13,7 @@ from conftest import SEED
 
 
 def held():
-    """Bytes of memory that this process has for data. What of it is resident is the system's business, and varies."""
+    """Bytes of data memory of this process. The resident part varies, since the system decides about it."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[5]) * resource.getpagesize()
 
@@ -29,7 +29,7 @@ def grows_by(call, times, warm):
     return held() - before
 
 
-# The sanitizer keeps what was freed for a while, and the memory of a process with it grows.
+# The sanitizer keeps freed memory for a while, so the memory of a process grows.
 ROOM = 2 << 20 if "asan" not in os.environ.get("LD_PRELOAD", "") else 1 << 30
 
 

@@ -1,4 +1,4 @@
-"""One key at a time, whole sets, and keys of every sort."""
+"""One key at a time, whole sets, and keys of every type."""
 import copy
 import pickle
 

@@ -13,7 +13,7 @@ THREADS, EACH = 8, 40000
 
 
 def run(*calls):
-    """All calls at the same time; what they raise is raised here."""
+    """Run all calls at the same time, and raise their exceptions here."""
     with concurrent.futures.ThreadPoolExecutor(len(calls)) as pool:
         for done in [pool.submit(call) for call in calls]:
             done.result(timeout=60)
@@ -115,7 +115,7 @@ def test_closing_waits_for_batches():
 
 
 def test_other_threads_run_during_a_batch():
-    """While one batch of a second or so works, this thread counts in Python."""
+    """While a batch runs for about a second, this thread counts in Python."""
     s = tamis.Set(capacity=10**6, seed=SEED)
     keys = np.arange(10**6)
     s.update(keys)
