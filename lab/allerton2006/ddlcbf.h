@@ -1,4 +1,4 @@
-/* ddlcbf.h - what the experiments on dynamic d-left counting filters share.
+/* ddlcbf.h - declarations for the experiments on dynamic d-left counting filters.
  *
  * Paper: as in dlbf.h, section III. The table of ESA 2006 again, with 120 bits in each
  * bucket for remainders and their counters of one bit: 14 bits of a remainder at least, and as many
@@ -26,23 +26,24 @@ typedef struct ddlcbf_peaks {
     double share[DLCBF_PAPER_TABLES][DDLCBF_TOP + 1][DDLCBF_TOP + 1]; /* table, now, at most */
 } ddlcbf_peaks;
 
-/* Forced, as in the paper: keys with the same (b, r) must go to one bucket, however full it is. Of
- * 2^20 adds, 1500 are. */
+/* Forced adds, as in the paper: keys with the same (b, r) must go to the same bucket, even if it is
+ * full. Of 2^20 adds, 1500 are forced. */
 void ddlcbf_filled(bool is_forced, ddlcbf_peaks *ret_peaks);
 void ddlcbf_churn(double steps, ddlcbf_peaks *peaks);
 
-/* The share of buckets whose highest load ever was this. */
+/* The share of buckets whose highest load so far is this. */
 double ddlcbf_peak_share(const ddlcbf_peaks *peaks, unsigned most);
 
-/* The false-positive rate, with the length that each peak leaves. */
+/* The false-positive rate. The highest load of a bucket determines how long its cells are. */
 double ddlcbf_rate(const ddlcbf_peaks *peaks, const unsigned lengths[DDLCBF_TOP + 1]);
 
-/* The paper's: a counter of one bit, and semi-sorting, which saves one bit of each. */
+/* The paper's filter: counters of one bit, and semi-sorting, which saves one bit per cell. */
 void ddlcbf_lengths(unsigned ret_lengths[DDLCBF_TOP + 1]);
 
 /* ------------------------------------------------------------------ a table, once more */
 
-/* A slow table that follows the paper alone. A key is a (b, r) of 25 bits, and 32 more bits. */
+/* A slow table that is written from the paper alone. A key is a (b, r) of 25 bits, and 32 more
+ * bits. */
 typedef struct ddlcbf_config {
     unsigned lengths;   /* 1, with semi-sorting, or 2, without */
     bool     is_forced; /* keys with the same (b, r) go to one bucket */

@@ -1,6 +1,6 @@
 /* ddlcbf_table.c - a dynamic d-left counting filter, written from the paper alone.
  *
- * A cell here is a (b, r) and as many of the bits after it as its length says, none of it packed.
+ * A cell here is a (b, r) and as many of the bits after it as its length says. Nothing is packed.
  * Keys with the same (b, r) go to one bucket (III.A). When a length shrinks, cells that become
  * equal become one with a larger counter; so however full a bucket is, it can take a key whose (b,
  * r) it has. The paper also allows such keys to go to any bucket; that is an option here.
@@ -90,7 +90,7 @@ static void merge_equal(ddl_bucket *bucket) {
 
 /* ------------------------------------------------------------------ adding and removing keys */
 
-/* Where (b, r) is already, or else the least loaded, the leftmost of several. */
+/* The bucket that has (b, r) already; otherwise the least loaded one, the leftmost of several. */
 static ddl_bucket *choose(table *filter, uint32_t print) {
     ddl_bucket *best = NULL;
     for (unsigned i = 0; i < DLCBF_PAPER_TABLES; i++) {

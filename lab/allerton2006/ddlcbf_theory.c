@@ -46,8 +46,8 @@ static double forced(unsigned j, unsigned length) {
     return j * TWINS * (1 - ldexp(1, (int)DDLCBF_LEAST - (int)length));
 }
 
-/* One bucket: what leaves its state, and where to. A full one that is forced has two cells cut that
- * become one. */
+/* One bucket: how often it leaves each state, and for which state. In a full bucket with a forced
+ * add, two cells become one when they are cut shorter. */
 static void flow(share_table *slope, double share, unsigned j, unsigned most, double up) {
     unsigned const most_then = most > j ? most : j + 1;
     unsigned const then = j < DLCBF_PAPER_CELLS ? j + 1 : j;

@@ -36,7 +36,8 @@ static const char *wrong_loads(lab_run *run) {
     return lab_text(run, "Wrong for k =%s of 1 to 11; there are (k + 1)(k + 2) / 2 codes.", list);
 }
 
-/* The most that a bucket of the ddlCBF ever had, what it has, and how many begin with 0. */
+/* Codes of the ddlCBF: the highest load of a bucket so far, its load now, and how many cells begin
+ * with 0. */
 static double peak_codes(unsigned most) {
     double codes = 0;
     for (unsigned peak = 0; peak <= most; peak++) {
@@ -77,7 +78,7 @@ static void record_beside(lab_run *run, const char *name, const char *label, con
                                 .remark = remark });
 }
 
-/* With k hashes. */
+/* The rate of a Bloom filter with k hashes. */
 static double bloom_rate(double bits, double k) {
     return pow(-expm1(-k / bits), k);
 }

@@ -1,4 +1,4 @@
-/* dlbf.h - what the experiments on d-left Bloom filters share.
+/* dlbf.h - declarations for the experiments on d-left Bloom filters.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Bloom Filters via d-Left
  * Hashing and Dynamic Bit Reassignment", Allerton 2006. A bucket has 60 or 120 bits that all its
@@ -47,9 +47,9 @@ double dlbf_codes(const bucket_layout *layout, unsigned most);
 
 /* How the buckets of a group share their bits. */
 typedef enum dlbf_sharing {
-    DLBF_EQUAL,  /* all cells have the same, and what is left is wasted: the paper's figures */
-    DLBF_SPENT,  /* what is left goes to those whole buckets where it saves most */
-    DLBF_LIBRARY /* bits saved by sorting are shared too, and what is left goes to the first */
+    DLBF_EQUAL, /* all cells have the same length, and the remaining bits are wasted: the paper's figures */
+    DLBF_SPENT, /* the remaining bits go to the buckets where they lower the rate most */
+    DLBF_LIBRARY /* bits saved by sorting are shared, too, and the first buckets get the remaining bits */
 } dlbf_sharing;
 
 /* Lengths in a group of buckets with these loads. */

@@ -54,7 +54,7 @@ static void choose(const dlbf_filter *filter, lab_random *random,
     }
 }
 
-/* Into the least loaded, the leftmost of several. */
+/* Put the key into the least loaded bucket, the leftmost of several. */
 static void add(dlbf_filter *to, lab_random *random) {
     unsigned       buckets[DLBF_PAPER_TABLES], best = 0;
     uint8_t *const loads = to->bins.loads;

@@ -1,9 +1,9 @@
 /* dlbf_offline.c - sections II.D and II.E: keys that are placed again, and filters
  * that are not full.
  *
- * For II.D there is no theory: loads depend on the order of the keys. So `exact` is what balls and
- * bins do, and the paper's figures are granted the sampling error of the trials it describes in
- * II.B, 1000 with 100000 queries each.
+ * For II.D there is no theory: loads depend on the order of the keys. So `exact` is a simulation of
+ * balls and bins. For the paper's figures we allow the sampling error of the trials that it
+ * describes in II.B: 1000, with 100000 queries each.
  */
 #include "dlbf.h"
 
@@ -32,8 +32,8 @@ typedef struct pair {
     uint8_t  side;
 } pair;
 
-/* The emptier bucket. If both are equally full, it is the left one, or the one that the key was in.
- * */
+/* The emptier bucket. If both are equally full, it is the left one, or the one that the key was
+ * in. */
 static void place(pair *key, uint8_t loads[2][BUCKETS], bool ties_stay) {
     unsigned const left = loads[0][key->bucket[0]], right = loads[1][key->bucket[1]];
     if (left != right)

@@ -51,7 +51,7 @@ static double saved(const unsigned loads[DLBF_PAPER_GROUP],
     return needed <= left ? sum : -1;
 }
 
-/* What is left goes to those whole buckets where it saves most. */
+/* The remaining bits go to the buckets where they lower the rate most. */
 static void spend(const unsigned loads[DLBF_PAPER_GROUP], unsigned left,
                   unsigned lengths[DLBF_PAPER_GROUP]) {
     unsigned best = 0;
@@ -134,7 +134,7 @@ double dlbf_own_rate(const bucket_layout *layout, const fluid *law) {
     return 1 - misses;
 }
 
-/* A group's buckets are independent. All are asked equally often. */
+/* The buckets of a group are independent, and lookups reach all of them equally often. */
 static double group_rate_in(const bucket_layout *layout, const fluid *law, unsigned i,
                             dlbf_sharing sharing, hit_law *hits) {
     unsigned const base = 13; /* no load that matters is larger */

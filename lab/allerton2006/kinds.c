@@ -41,7 +41,7 @@ static kind_outcome *run_kind(const lab_run *run, const char *stream, lab_trial 
 typedef struct kind_row {
     const char *name, *label, *place, *published, *flaw, *remark;
     unsigned    printed_trials; /* of the authors, with 100000 queries each */
-    double      exact, sigma;   /* sigma: of exact, where it is measured itself */
+    double      exact, sigma;   /* sigma: the error of exact, if exact is measured, too */
 } kind_row;
 
 static void record_own(lab_run *run, const kind_row *row, const kind_outcome *outcomes,
@@ -120,8 +120,8 @@ static tamis_set *make_dlbf(const dlbf_kind_config *config, lab_random *random) 
     return sets_make(&spec, random);
 }
 
-/* Add keys until this many cells are in use. Keys that are found already are passed over, since
- * they take no cell, and the law counts cells. With two subtables, one filter in fifty has a full
+/* Add keys until this many cells are in use. Keys that are already found are skipped, since they
+ * take no cell, and the law counts cells. With two subtables, one filter in fifty has a full
  * bucket; another key takes the place of a refused one. Returns how many keys were tried. */
 static uint64_t fill_cells(tamis_set *set, const key_source *keys, uint64_t cells) {
     uint64_t tried = 0;
@@ -263,7 +263,7 @@ static tamis_set *make_ddlcbf(unsigned lengths, lab_random *random) {
     return sets_make(&spec, random);
 }
 
-/* One key goes, the next one comes. */
+/* Remove one key, and add the next one. */
 static void replace(tamis_set *set, const key_source *keys, uint64_t *slot, uint64_t next,
                     kind_outcome *outcome) {
     uint8_t key[KEY_BYTES];

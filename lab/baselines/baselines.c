@@ -1,8 +1,8 @@
 /* baselines.c - fingerprints in other tables, by arithmetic; and the list of these experiments.
  *
  * A perfect hash and log2(1/fpr) bits for each key are the best that a set of fingerprints can do:
- * the floor in all figures. ICNP 2008, section II, starts from what chains with pointers and d-left
- * hashing lose against it.
+ * the floor in all figures. ICNP 2008, section II, begins with how much more chains with pointers
+ * and d-left hashing need.
  */
 #include "baselines.h"
 

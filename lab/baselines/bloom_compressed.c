@@ -39,7 +39,7 @@ static compressed compress(double fpr, double k) {
     return (compressed){ before, before * entropy(share), share };
 }
 
-/* What is sent with the entropy: how many ones there are, and what is not used of the last byte. */
+/* What is sent besides the entropy: the number of ones, and the unused part of the last byte. */
 #define ONES_BITS 32
 #define END_BITS 4 /* on average, of 8 */
 
@@ -53,7 +53,7 @@ typedef struct filter_config {
 
 typedef struct filter_outcome {
     double own_rate, coded; /* coded: bits of all that is sent */
-    double wrong;           /* bits that were read back otherwise */
+    double wrong;           /* bits that were not decoded correctly */
 } filter_outcome;
 
 static filter_config config_of(double fpr, unsigned k) {
@@ -62,7 +62,7 @@ static filter_config config_of(double fpr, unsigned k) {
     return (filter_config){ fpr, k, (uint64_t)keys, (uint64_t)ceil(keys * before) };
 }
 
-/* The ones are counted first and sent along, in 32 bits. */
+/* The number of ones is sent first, in 32 bits. */
 static double code(const uint8_t *body, uint64_t bits, double *ret_wrong) {
     uint8_t *const bytes = lab_allocate((size_t)bits / 8 + 4096, 1);
     uint64_t       ones = 0;
@@ -173,7 +173,7 @@ static void record_filter(lab_run *run, double fpr, unsigned k, filter_samples *
     all->wrong += samples.wrong;
 }
 
-/* From the smallest filter to one that is hundreds of times as large. */
+/* From the smallest filter to one that is hundreds of times larger. */
 static void draw(lab_run *run, double fpr) {
     double const best = log2(1 / fpr);
     for (double k = best; k > 0.999; k /= 1.03) {

@@ -1,13 +1,13 @@
 /* coder.h - an arithmetic coder for bits that are independent and all have one probability.
  *
- * A number between 0 and 1 stands for all bits: each cuts the interval in two parts, as large as
- * the bit is likely, and keeps one. `low` is where the interval begins, `range` how long it is,
- * both in units of the last byte that is not written yet; when the interval is short enough that
- * its first byte is known, that byte is written. A carry may still run into bytes that were
- * written.
+ * One number between 0 and 1 represents all bits. Each bit divides the interval into two parts, in
+ * proportion to the probabilities of 1 and 0, and keeps one of them. `low` is the beginning of the
+ * interval and `range` its length, both in units of the next byte to write. When the interval is so
+ * short that its first byte is known, that byte is written. A carry may still change bytes that
+ * were written.
  *
- * The range is never shorter than 2^24, so a part is rounded by less than 2^-24 of it: that costs
- * nothing that could be measured. The last byte is spent in part, by 4 bits on average.
+ * The range is never shorter than 2^24, so a part is rounded by less than 2^-24 of it: this cost is
+ * too small to measure. Of the last byte, 4 bits are unused on average.
  */
 #ifndef TAMIS_LAB_CODER_H
 #define TAMIS_LAB_CODER_H
@@ -18,7 +18,7 @@
 #define CODER_TOP (UINT32_C(1) << 24)
 
 typedef struct coder {
-    uint8_t *bytes; /* zeros, with room for all that may come and four more */
+    uint8_t *bytes; /* all zero; with room for the output and four bytes more */
     size_t   n;
     uint32_t low, range;
     uint32_t share; /* of ones, as a fraction of 2^32 */
@@ -30,7 +30,7 @@ static inline coder coder_start(uint8_t *bytes, double share) {
     return (coder){ bytes, 0, 0, UINT32_MAX, fraction };
 }
 
-/* The part of the range that a one has: at least 1, and not all. */
+/* The part of the range for a one: at least 1, and less than all. */
 static inline uint32_t coder_part(const coder *state) {
     uint32_t const part = (uint32_t)((uint64_t)state->range * state->share >> 32);
     return part != 0 ? part : 1;
@@ -73,7 +73,8 @@ static inline size_t coder_end(coder *to) {
 
 /* ------------------------------------------------------------------ reading */
 
-/* The same steps; `low` is what was read, less where the interval begins. */
+/* Decode with the same steps; `low` is the number that was read, minus the beginning of the
+ * interval. */
 static inline coder coder_open(uint8_t *bytes, double share) {
     coder from = coder_start(bytes, share);
     while (from.n < 4) from.low = from.low << 8 | bytes[from.n++];

@@ -1,8 +1,8 @@
 /* cuckoo.c - section II.D: fingerprints in a cuckoo table, for keys known beforehand.
  *
- * Buckets of one cell, four places for each key. All keys are known, so that each can be moved
- * until all have a cell: whether they can is a matter of matching, and is found here by augmenting
- * paths, breadth first. Theory has the load up to which that is possible in large tables
+ * Buckets of one cell, four places for each key. All keys are known, so keys can be moved until
+ * each has a cell. Whether that is possible is a matching problem, which is solved here with
+ * augmenting paths, breadth first. The load up to which it is possible in large tables is known
  * (Dietzfelbinger, Goerdt, Mitzenmacher, Montanari, Pagh, Rink: "Tight thresholds for cuckoo
  * hashing via XORSAT", 2010). The library has no such kind: nothing can be added to it later.
  */
@@ -48,7 +48,7 @@ static void cuckoo_free(cuckoo *table) {
     free(table->queue);
 }
 
-/* From the free cell back to the first: each key moves one on. */
+/* Go from the free cell back to the first one, and move each key to the next cell of the path. */
 static void cuckoo_move(cuckoo *table, uint32_t cell, uint32_t key) {
     while (table->came_from[cell] != cell) {
         table->owner[cell] = table->owner[table->came_from[cell]];
@@ -57,7 +57,7 @@ static void cuckoo_move(cuckoo *table, uint32_t cell, uint32_t key) {
     table->owner[cell] = key;
 }
 
-/* The cells of a key are reached from `from`; returns how many are in the queue then. */
+/* Add the cells of a key, which are reached from `from`, to the queue. Returns its new length. */
 static uint32_t cuckoo_reach(cuckoo *table, uint32_t key, uint32_t from, uint32_t end) {
     for (unsigned i = 0; i < CHOICES; i++) {
         uint32_t const cell = table->places[key][i];
@@ -69,7 +69,7 @@ static uint32_t cuckoo_reach(cuckoo *table, uint32_t key, uint32_t from, uint32_
     return end;
 }
 
-/* Place one more key; false: it cannot be done, wherever the others go. */
+/* Place one more key. False: it is impossible, even if other keys are moved. */
 static bool cuckoo_add(cuckoo *table, lab_random *random) {
     uint32_t const key = table->keys;
     for (unsigned i = 0; i < CHOICES; i++) {
@@ -95,7 +95,7 @@ typedef struct cuckoo_outcome {
     double hits; /* of the queries, at 1.05 cells for each key */
 } cuckoo_outcome;
 
-/* A query meets the fingerprints of four cells, each as likely its own as any other. */
+/* A query compares its fingerprint with those of four random cells. */
 static double ask(const cuckoo *table, lab_random *random) {
     uint8_t *const print = lab_allocate(CELLS, 1);
     double         hits = 0;
@@ -181,7 +181,7 @@ static void record_trials(lab_run *run, double cells_per_key) {
     free(outcomes);
 }
 
-/* What d-left Bloom filters, and what Bloom filters do with as many bits, are in dlbf.rates. */
+/* For d-left Bloom filters, and Bloom filters of as many bits, see dlbf.rates. */
 static void record_offline(lab_run *run, double bits, double cells_per_key) {
     double const print = floor(bits / cells_per_key);
     lab_record(run,

@@ -1,4 +1,4 @@
-/* dlcbf.h - what the experiments on d-left counting filters share.
+/* dlcbf.h - declarations for the experiments on d-left counting filters.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "An Improved Construction
  * for Counting Bloom Filters", ESA 2006. Its table: 4 subtables of 2048 buckets with 8 cells, 14

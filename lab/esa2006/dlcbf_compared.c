@@ -1,4 +1,4 @@
-/* dlcbf_compared.c - section 4: arithmetic, beside the counting Bloom filter.
+/* dlcbf_compared.c - section 4: a comparison with the counting Bloom filter, by arithmetic.
  *
  * With r bits of remainder and 2 of counter, 6 keys in 8 cells: 24 x 2^-r bounds the rate, and a
  * key takes 4/3 (r + 2) bits. A counting Bloom filter of c counters of 4 bits has (2^-ln 2)^c.

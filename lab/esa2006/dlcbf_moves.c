@@ -119,7 +119,8 @@ static void move_step(const move_law *from, const move_law *slope, double step, 
     }
 }
 
-/* From buckets of the mean load, by the midpoint method, until it is at rest. */
+/* Solve the equations by the midpoint method, from buckets of the mean load, until they are at
+ * rest. */
 static void move_solve(move_rule rule, double load, move_law *ret_law) {
     double const step = 1.0 / STEPS_PER_LIFE;
     move_law     slope, middle;

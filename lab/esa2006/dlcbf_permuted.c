@@ -5,8 +5,8 @@
  * make 2^11 groups of four buckets each, and no key of a group has any other bucket. That is not
  * d-left hashing, but one hash into 2^11 buckets of 32 cells.
  *
- * A table without keys, counters or remainders is enough here: fingerprints are drawn, and buckets
- * are how full they are.
+ * A table without keys, counters or remainders is enough here: fingerprints are random numbers, and
+ * a bucket is only its load.
  */
 #include "dlcbf.h"
 #include "theory/tails.h"
@@ -50,7 +50,7 @@ static uint32_t bucket_in(const permuted_table *table, unsigned i, uint32_t prin
     return i * DLCBF_PAPER_BUCKETS + (product >> shift) % DLCBF_PAPER_BUCKETS;
 }
 
-/* Into the least loaded bucket, the leftmost of several; NOWHERE if all are full. */
+/* Put it into the least loaded bucket, the leftmost of several; NOWHERE if all are full. */
 static uint32_t place(permuted_table *table, uint32_t print) {
     uint32_t best = bucket_in(table, 0, print);
     for (unsigned i = 1; i < DLCBF_PAPER_TABLES; i++) {

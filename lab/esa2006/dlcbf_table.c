@@ -40,7 +40,8 @@ static lab_sample sample_share(const dlcbf_outcome *outcomes, uint64_t n, unsign
     return sample;
 }
 
-/* Balanced buckets scatter less than independent ones, whose deviation the authors are granted. */
+/* Balanced buckets vary less than independent ones. For the paper's values we allow the deviation
+ * of independent ones. */
 static void record_share(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n, unsigned load,
                          const char *published) {
     fluid law;

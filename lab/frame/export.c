@@ -1,6 +1,6 @@
 /* export.c - results for programs: CSV and JSON, the same columns in both. Curves are in figures.c.
  *
- * There are no times and no facts about the machine in it: the same seed gives the same bytes.
+ * The output has no times and no facts about the machine, so the same seed gives the same bytes.
  */
 #include "lab.h"
 
@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------ columns */
 
-/* A column is a text or a number; a number that is not there is NaN. */
+/* A column is a text or a number; a missing number is NaN. */
 typedef struct column {
     const char *name;
     const char *text; /* NULL: a number, or no text */
@@ -144,7 +144,7 @@ static void print_json_row(FILE *to, const lab_run *run, const lab_row *row) {
     column    columns[N_COLUMNS];
     fill_columns(run, row, &texts, columns);
     (void)fputs("{", to);
-    for (size_t i = 1; i < N_COLUMNS; i++) { /* the experiment stands above its rows */
+    for (size_t i = 1; i < N_COLUMNS; i++) { /* the experiment is printed above its rows */
         (void)fputs(i != 1 ? ", " : "", to);
         print_json_column(to, &columns[i]);
     }

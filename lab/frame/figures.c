@@ -84,7 +84,7 @@ static void print_text_member(FILE *to, const char *name, const char *text) {
     (void)fputs(", ", to);
 }
 
-/* Each with its description and its curves, in the order of their first points. */
+/* Print each figure with its description and its curves, in the order of their first points. */
 void lab_json_figures(FILE *to, const lab_run *run) {
     const char *comma = "\n    ";
     for (size_t i = 0; i < run->n_marks; i++) {

@@ -35,7 +35,7 @@ static bool is_same(double a, double b) {
     return fabs(a - b) <= SAME * fmax(fabs(a), fabs(b));
 }
 
-/* The probability that a Poisson count is as far out as this one, on either side. */
+/* The probability that a Poisson count deviates as much as this one, to either side. */
 static double count_probability(double mean, double count) {
     double const above = tamis_poisson_tail(mean, count);
     double const below = 1 - tamis_poisson_tail(mean, count + 1);

@@ -16,7 +16,7 @@ typedef struct output {
 typedef struct options {
     bool         is_full;
     uint64_t     seed, jobs;
-    const char  *keep; /* the folder where trials are kept; NULL: nowhere */
+    const char  *keep;                         /* the folder where trials are kept; NULL: nowhere */
     output       outputs[OPTIONS_MAX_OUTPUTS]; /* the first is that of stdout */
     size_t       n_outputs;
     const char **ids; /* as given, or "all" */

@@ -19,7 +19,7 @@ typedef struct progress {
     pthread_mutex_t lock;                     /* trials end on several threads */
 } progress;
 
-/* Before the first experiment: how many there will be, with what they cost in all. */
+/* Before the first experiment: their number, and their total cost. */
 void progress_begin(progress *p, bool is_full, unsigned jobs);
 void progress_expect(progress *p, const char *id);
 

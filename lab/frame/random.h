@@ -1,8 +1,8 @@
-/* random.h - repeatable randomness: SplitMix64, seeded from what it is used for.
+/* random.h - repeatable randomness: SplitMix64, with a seed that depends on its use.
  *
  * Every trial has a generator of its own, made from the seed of the run, the experiment, the series
  * and the trial's number. So a trial sees the same randomness whether it runs alone, after others
- * or beside them, and a new experiment changes nothing in the old ones.
+ * or in parallel, and a new experiment does not change the old ones.
  */
 #ifndef TAMIS_LAB_RANDOM_H
 #define TAMIS_LAB_RANDOM_H

@@ -7,7 +7,7 @@
 #define COLUMNS 118 /* where notes are wrapped */
 #define NOTE_INDENT 6
 
-/* Whole numbers whole, others to five digits. */
+/* Print integers exactly, and other numbers with five digits. */
 static const char *show(char buffer[32], double value) {
     bool const is_whole = value == floor(value) && fabs(value) < 1e12;
     (void)snprintf(buffer, 32, is_whole ? "%.0f" : "%#.5g", value);
@@ -33,7 +33,7 @@ static void print_wrapped(FILE *to, const char *text) {
     (void)fputc('\n', to);
 }
 
-/* How far off, and how far is allowed. */
+/* The deviation, and the largest one that is allowed. */
 static const char *show_deviation(char buffer[32], const lab_row *row, double deviation) {
     double const tolerance = row->tolerance;
     switch (row->rule) {

@@ -57,7 +57,7 @@ typedef struct crowd_churn {
     uint64_t   next, refused;
 } crowd_churn;
 
-/* Keys until one fits; returns its number. */
+/* Try keys until one fits; returns its number. */
 static uint64_t add_one(crowd_churn *churn) {
     while (!add(churn->set, &churn->keys, churn->next++)) churn->refused++;
     return churn->next - 1;
@@ -70,7 +70,7 @@ static void replace_one(crowd_churn *churn, uint64_t *slot) {
     *slot = add_one(churn);
 }
 
-/* Refused adds for each that goes. */
+/* Refused adds per removed key. */
 static void churning_trial(const void *given, lab_random *random, void *ret_outcome) {
     const rank_crowd *crowd = given;
     crowd_churn       churn = { .set = make(crowd, random), .keys = keys_of(random) };
@@ -149,8 +149,8 @@ static void record_filling(lab_run *run, const overflow_row *row) {
     record_bound(run, row, "filling", bound(&row->crowd, 0), exact);
 }
 
-/* Refusals come in clumps, when all extensions are taken: their scatter is measured. The bound is
- * for all tables, the exact law for those that could be filled. */
+/* Refusals come in clumps, while all extensions are in use, so their scatter is measured. The bound
+ * holds for all tables, the exact law for tables that could be filled. */
 static void record_churning(lab_run *run, const overflow_row *row) {
     double const     exact = rank_crowd_churning(&row->crowd);
     lab_sample const sample = measure(run, row, churning_trial, run->is_full ? 10000 : 80);

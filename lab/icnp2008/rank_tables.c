@@ -1,5 +1,5 @@
-/* rank_tables.c - Tables III, IV and V: bits per key beside Bloom filters and d-left
- * hashing, in memory and on the wire.
+/* rank_tables.c - Tables III, IV and V: bits per key compared with Bloom filters and d-left
+ * hashing, in memory and when sent.
  *
  * The paper compares at the rate that its tables have, lambda / 2^r, and not at the one that they
  * are for. The comparisons in percent were made before the parameters were rounded for print: where
@@ -69,7 +69,7 @@ static void record_percent(lab_run *run, const rank_print *print, const contest 
 
 /* ------------------------------------------------------------------ Tables III and IV */
 
-/* What the library's own filter of another kind takes at the rate. */
+/* The size of the library's filter of another kind at this rate. */
 static double library_bits(const char *kind, double rate, const char *geometry) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     spec.capacity = RANK_KEYS;

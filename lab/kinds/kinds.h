@@ -1,4 +1,4 @@
-/* kinds.h - all kinds beside each other: figures that no paper has.
+/* kinds.h - all kinds compared with each other: figures that no paper has.
  *
  * Every kind of the library takes part, new ones without a change here. The exact value is what a
  * kind states, and the measured value what its sets do. So these rows check the planner.
@@ -10,13 +10,13 @@
 
 #include <tamis/tamis.h>
 
-/* What is asked of a kind. */
+/* The job for a kind. */
 typedef struct kinds_job {
     uint64_t capacity;
     double   fpr;
-    unsigned abilities; /* of them as many as the kind has, if is_lenient */
+    unsigned abilities; /* if is_lenient: those of them that the kind has */
     bool     is_lenient;
-    uint64_t lifetime; /* 0: as the library has it */
+    uint64_t lifetime; /* 0: the library's default */
 } kinds_job;
 
 /* The smallest set of a kind for a job; false: it cannot do it. */

@@ -47,7 +47,7 @@ static beyond_outcome *run_beyond(const lab_run *run, const tamis_plan *plan, ui
     return lab_trials(run, &series);
 }
 
-/* What the kind says of its geometry with other numbers of keys. */
+/* The forecast of the kind for its geometry with other numbers of keys. */
 static tamis_forecast forecast_of(const tamis_plan *plan, double keys) {
     const tamis_kind *kind;
     uint64_t          geometry[TAMIS_MAX_FIELDS] = { 0 };

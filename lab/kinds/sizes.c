@@ -1,7 +1,7 @@
 /* sizes.c - bits per key of every kind against the false-positive rate, and the floor.
  *
- * No set of n keys out of many more can do with less than log2(1/fpr) bits for each: a table that
- * says yes to a share fpr of all keys can stand for a share fpr^n of all sets of n, and not more.
+ * A set of n keys out of many more needs at least log2(1/fpr) bits per key: a table that says yes
+ * to a share fpr of all keys can represent at most a share fpr^n of all sets of n keys.
  */
 #include "kinds.h"
 
@@ -52,7 +52,7 @@ static void draw(lab_run *run, const char *figure, const char *title, const kind
 
 /* ------------------------------------------------------------------ rows */
 
-/* What a set of that plan really takes. */
+/* The real size of a set with that plan. */
 static double real_bits(const tamis_plan *plan) {
     char             geometry[KINDS_GEOMETRY_BYTES];
     tamis_spec       spec = kinds_spec(plan, geometry);

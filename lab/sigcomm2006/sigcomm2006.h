@@ -1,4 +1,4 @@
-/* sigcomm2006.h - what the experiments on approximate state machines share.
+/* sigcomm2006.h - declarations for the experiments on approximate state machines.
  *
  * Paper: F. Bonomi, M. Mitzenmacher, R. Panigrahy, S. Singh, G. Varghese, "Beyond Bloom Filters:
  * From Approximate Membership Checks to Approximate State Machines", SIGCOMM 2006.

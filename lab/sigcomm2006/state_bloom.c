@@ -34,7 +34,7 @@ typedef struct sbf_config {
     double      share[MAX_VALUES]; /* 0: any value is as likely as any other */
     unsigned    counter_bits;
     unsigned    turnovers, moves; /* moves for each key that comes */
-    bool        is_printed;       /* hold the paper's approximation against it, too */
+    bool        is_printed;       /* compare it with the paper's approximation, too */
 } sbf_config;
 
 typedef struct sbf_outcome {
@@ -73,7 +73,8 @@ static tamis_states *make_table(const sbf_config *config, lab_random *random) {
     return states;
 }
 
-/* In the filling, key i has the value that its place in the mix says. */
+/* While the table is filled, the number i of a key determines its value, in the shares of the
+ * mix. */
 static uint32_t value_of(const sbf_config *config, uint64_t i) {
     double   part = config->share[0] * KEYS;
     uint32_t value = 0;
@@ -290,7 +291,7 @@ static double stated(const sbf_config *config, double turnovers) {
     return told.unknown;
 }
 
-/* What the paper's formula says, of keys that only come. */
+/* The paper's formula, for insertions only. */
 static double formula(const sbf_config *config) {
     double        sum = 0, n[MAX_VALUES];
     sbf_mix const mix = { (double)config->cells, config->k, (unsigned)config->values, n };

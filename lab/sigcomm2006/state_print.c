@@ -70,7 +70,8 @@ static tamis_states *make(const acsm_config *config, lab_random *random) {
                    TABLES, BUCKETS, config->cells, config->print_bits, config->is_permuted,
                    config->is_reinserted, config->is_permuted ? 0 : 64,
                    (config->cells * (config->print_bits + 3 + !config->is_permuted) + 7) / 8);
-    spec.capacity = spec.lifetime = ALL_BUCKETS; /* no planner would allow what comes */
+    spec.capacity = spec.lifetime =
+        ALL_BUCKETS; /* the trial overloads the table more than a planner would allow */
     spec.values = VALUES;
     spec.kind = "state_print";
     spec.geometry = geometry;
@@ -274,7 +275,7 @@ typedef struct share_row {
     double      exact;
 } share_row;
 
-/* The share of buckets with this many keys, or where they are few, how many there are. */
+/* The share of buckets with this many keys; or their number, if they are few. */
 static void record_share(lab_run *run, const acsm_outcome *outcomes, uint64_t n,
                          const share_row *row) {
     lab_sample   sample = { 0 };
@@ -460,7 +461,7 @@ static void record_strangers(lab_run *run, const char *name, const sums *sum, ui
                                 .reason = "a union bound over all cells" });
 }
 
-/* Keys that are there, filled once. */
+/* Present keys, after filling once. */
 static void record_rates(lab_run *run, bool is_permuted) {
     const char *const   name = is_permuted ? "permuted" : "apart";
     acsm_config const   config = { .load = 4,

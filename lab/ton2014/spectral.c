@@ -3,7 +3,8 @@
  * Paper: S. Cohen, Y. Matias, "Spectral Bloom Filters", SIGMOD 2003, which is [10] of ToN 2014. Its
  * counters have as many bits as they need, and an index finds them: 8.12 KB and 4 KB in table I,
  * as reference [7] has it. Here counters have a fixed number of bits, as `counting` with minimal
- * increase has them; it counts up only the smallest counters of a key, so that few bits will do.
+ * increase has them; it increments only the smallest counters of a key, so that few bits are
+ * enough.
  */
 #include "count_error.h"
 #include "vicbf.h"

@@ -2,7 +2,7 @@
  *
  * Section VIII: 1024 keys, 30 or 50 bits for each. The paper took its keys from a trace and does
  * not say how many filters it made, or how many queries. A filter of 1024 keys differs from the
- * next by 2 to 5%, so what the figures print is granted the scatter of one filter.
+ * next by 2 to 5%, so for the values in the figures we allow the scatter of one filter.
  *
  * A filter's own rate follows from its contents and has no sampling error; queries test the
  * hashing, too.
@@ -373,8 +373,8 @@ static void record_trade(lab_run *run, const trade_row *row) {
     vi_record_rates(run, &filters);
 }
 
-/* With three numbers an entry excludes with probability e^(-x/3): as much as three plain counters.
- * */
+/* With three numbers an entry excludes with probability e^(-x/3): as much as three plain
+ * counters. */
 static void trades(lab_run *run) {
     static const trade_row rows[] = {
         { "h1", "0.04630", NULL, 1, 15, 2, 0xfffe },

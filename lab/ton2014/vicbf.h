@@ -1,5 +1,5 @@
-/* vicbf.h - what the experiments on variable increments share: filters of three kinds, and their
- * rates.
+/* vicbf.h - declarations for the experiments on variable increments: filters of three kinds, and
+ * their rates.
  *
  * Names: n keys, m counters or entries, k hashes.
  */
@@ -96,7 +96,7 @@ double vi_scheme_rate(const vi_scheme *s, uint64_t m, unsigned k);
 uint64_t vi_scheme_fewest(const vi_scheme *s, unsigned k);
 unsigned vi_scheme_best_k(const vi_scheme *s);
 
-/* What the library plans for the same keys and rate, beside the paper's bits. */
+/* The library's plan for the same keys and rate, compared with the paper's bits. */
 typedef struct vi_planned_row {
     const char *name, *label, *kind, *geometry;
     double      bits; /* of the paper's */

@@ -1,6 +1,6 @@
 /* vicbf_sizes.c - table I: how many KiB 2000 keys take at 0.1%.
  *
- * The paper does not say with how many hashes. Where a size comes out with some k, that k is taken;
+ * The paper does not say with how many hashes. If some k gives the printed size, that k is used;
  * the best k has a row of its own. The perfect hash of counters on levels is not in the table.
  */
 #include "vicbf.h"
