@@ -47,9 +47,9 @@ double dlbf_codes(const bucket_layout *layout, unsigned most);
 
 /* How the buckets of a group share their bits. */
 typedef enum dlbf_sharing {
-    DLBF_EQUAL, /* all cells have the same length, and the remaining bits are wasted: the paper's figures */
+    DLBF_EQUAL, /* all cells have the same length; the remaining bits are wasted: as in the paper */
     DLBF_SPENT, /* the remaining bits go to the buckets where they lower the rate most */
-    DLBF_LIBRARY /* bits saved by sorting are shared, too, and the first buckets get the remaining bits */
+    DLBF_LIBRARY /* bits saved by sorting are shared, too; the first buckets get what remains */
 } dlbf_sharing;
 
 /* Lengths in a group of buckets with these loads. */

@@ -1,4 +1,4 @@
-"""What all oracles share: how a hash is read, and how bits are read from a body.
+"""For all oracles: how a hash is used, and how bits are read from a body.
 
 The papers speak of random functions. Which ones is a choice of the library (docs/format.md), and
 stands here, so that both sides see the same buckets and fingerprints. What is made of them is in the
@@ -17,14 +17,14 @@ def mix64(x):
 
 
 def remix(h, i):
-    """The i-th of as many hashes as wanted."""
+    """Hash number i that is derived from a hash."""
     c = (h + (i + 1) * GOLDEN) % WORD
     product = c * (c ^ 0xD1342543DE82EF95)
     return product // WORD ^ product % WORD
 
 
 def digits(h, *ranges):
-    """A hash read as a fraction of 2^64: a digit for each range, and what is left of the hash."""
+    """Read a hash as a fraction of 2^64. Returns a digit for each range, and the rest of the hash."""
     found = []
     for n in ranges:
         found.append(h * n // WORD)
@@ -38,7 +38,7 @@ def letters(h, n):
 
 
 class Permutation:
-    """P_i of the numbers below n: a multiplication, with the first factor that can be undone."""
+    """P_i of the numbers below n: a multiplication by the first factor that has an inverse."""
 
     def __init__(self, i, n):
         self.n = n
@@ -54,7 +54,7 @@ class Permutation:
 
 
 class Bits:
-    """A body, as the string of bits that it is: the lowest of the first byte comes first."""
+    """A body as a string of bits. The lowest bit of the first byte comes first."""
 
     def __init__(self, body):
         self.number, self.size = int.from_bytes(body, "little"), 8 * len(body)
@@ -68,5 +68,5 @@ class Bits:
 
 
 def bits_for(n):
-    """The bits that a number below n takes."""
+    """How many bits a number below n needs."""
     return (n - 1).bit_length()

@@ -1,17 +1,18 @@
 """The d-left counting filter with dynamic bit reassignment (Allerton 2006, section III).
 
-A cell is [the first letters of a string of 0 and 1, copies]. Copies up to `stuck` - 1 are counted; a
-cell with `stuck` of them stays for ever.
+A cell is [the first letters of a string of 0 and 1, copies]. Up to `stuck` - 1 copies are counted; a
+cell with `stuck` copies is saturated and is never removed.
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
-  - keys with the same minimal remainder need not be in one bucket: then a full one would have to take
-    them. The longest match over all buckets is removed, which is right wherever copies are;
-  - the length of the cells follows from the most cells since the bucket was empty, not ever: an empty
-    bucket has nothing that could not be longer;
-  - copies take up to 4 cells; what comes then sticks. Counters of C bits count to 2^C - 1;
+  - keys with the same minimal remainder need not be in one bucket: otherwise a full bucket would have to take
+    them. The longest match over all buckets is removed, which is right wherever the copies are;
+  - the length of the cells depends on the highest load since the bucket was last empty, not since its
+    beginning: an empty bucket has no cells that were cut;
+  - copies take up to 4 cells; further copies saturate the key. Counters of C bits count to 2^C - 1;
   - with two lengths, the paper says that newcomers take "as much space as possible": the long ones
-    share what the short ones leave, and if that is no more than these have, all become equal.
+    share the bits that the short ones leave. If they would not be longer than these, all cells get the same
+    length.
 """
 from common import Bits, Permutation, bits_for, digits, letters
 
@@ -34,7 +35,7 @@ class Shape:
             self.most = min(self.most, self.least + 31)
 
     def length(self, level):
-        """Of so many cells that share the room; the first bit is not stored if there is one length."""
+        """The length of this many cells that share the room. With one length, the first bit is not stored."""
         if level > self.cells:
             return self.least
         if level == 0:
@@ -43,7 +44,7 @@ class Shape:
 
 
 class Bucket:
-    """Cells in order: the short ones first, each sort by letters, then by copies."""
+    """Sort the cells: the short ones first, then by letters, then by copies."""
 
     def __init__(self):
         self.level, self.cells = 0, []
@@ -57,7 +58,7 @@ class Bucket:
                 cell[0] = cell[0][:length]
 
     def put(self, shape, string):
-        """One cell more; the others make room."""
+        """Add one cell; the others become shorter to make room."""
         length = self.fit_one(shape) if shape.is_one else self.fit_two(shape)
         self.cells.append([string[:length], 1])
         self.sort()
@@ -87,7 +88,7 @@ class Bucket:
             self.level = 0
 
     def squeezed(self, shape, stuck):
-        """The same with all cells of the least length, and equal ones as one."""
+        """The same bucket with all cells cut to the least length; equal cells become one."""
         new, copies = Bucket(), {}
         new.level = shape.cells + 1 if shape.is_one else 0
         for prefix, n in self.cells:
@@ -130,7 +131,7 @@ class Oracle:
         return found
 
     def matches(self, h):
-        """Cells that the key's strings begin with, with their buckets."""
+        """The cells that match: the key's string begins with theirs. Each with its bucket."""
         found = []
         for i, b, string in self.places(h):
             bucket = self.tables[i][b]
@@ -138,7 +139,7 @@ class Oracle:
         return found
 
     def longest(self, matches):
-        """Of several of one length, one that is not stuck."""
+        """The longest match; of several with the same length, one that is not saturated."""
         return max(matches, key=lambda match: (len(match[1][0]), match[1][1] < self.stuck))
 
     def has(self, h):

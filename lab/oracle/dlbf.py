@@ -1,15 +1,16 @@
 """The d-left Bloom filter with dynamic bit reassignment (Allerton 2006, section II).
 
-A bucket is a list of fingerprints, kept here in all the bits that the hash has. What is stored of
-them is cut from that when it is asked for: lengths only ever become shorter, so it is the same.
+A bucket is a list of fingerprints, here with all bits that the hash has. What the library stores of
+them is cut from that for each comparison. The result is the same, since lengths only become shorter.
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
   - a fingerprint has at most 56 bits, and no more than the hash leaves;
-  - in a group, all of its bits are divided by all of its cells, with what semi-sorting saves, and what
-    is left over is one bit more for the first buckets. The paper divides before it adds the sorted
-    bits; then a fingerprint would have to become longer when its bucket comes to a sorted load;
-  - balanced: placed again ten times, ties to the left; the paper does not say what it does with ties.
+  - in a group, all bits, including those that semi-sorting saves, are divided by the number of cells; of
+    the remaining bits, the first buckets get one more per cell. The paper divides before it adds the saved
+    bits; then a fingerprint would have to become longer when its bucket reaches a load that is sorted;
+  - balanced: the keys are placed again ten times, and ties go to the left; the paper does not say how it
+    breaks ties.
 """
 from functools import lru_cache
 from itertools import product
@@ -25,7 +26,7 @@ def sorted_bits(g, load):
 
 @lru_cache
 def codes_of(cells, sorting):
-    """All that a code can say, in order: how many cells, and where the parts of equal first bits end."""
+    """All meanings of codes, in order: the number of cells, and where the parts with equal first bits end."""
     codes = []
     for load in range(cells + 1):
         free = {0: 0, 1: 1, 2: 3}[sorting >> 2 * load & 3]
@@ -40,7 +41,7 @@ def all_codes(g):
 
 
 def lengths(g, loads):
-    """Of the fingerprints in the buckets of a block."""
+    """The lengths of the fingerprints in the buckets of a block."""
     data = g["group"] * (g["bucket_bits"] - bits_for(len(all_codes(g))))
     longest = min(56, 64 - bits_for(g["buckets"]))
     cells = sum(loads)
@@ -86,7 +87,7 @@ class Oracle:
         return False
 
     def least_loaded(self, h, load):
-        """The leftmost of the least loaded, if it has room."""
+        """The leftmost of the least loaded buckets, if it has room."""
         i, bucket, print_ = min(self.places(h), key=lambda place: load(place[0], place[1]))
         return (i, bucket, print_) if load(i, bucket) < self.g["cells"] else None
 
@@ -101,7 +102,7 @@ class Oracle:
         return "ok"
 
     def add_balanced(self, hashes):
-        """Keys that are known together; returns how many were added until there was no room."""
+        """Add keys that are all known in advance. Returns how many were added until there was no room."""
         loads = {(i, b): len(bucket) for i, table in enumerate(self.tables)
                  for b, bucket in enumerate(table)}
         new = [not self.has(h) for h in hashes]
@@ -123,7 +124,7 @@ class Oracle:
     def store(self, h, place):
         if place is None or len(self.tables[place[0]][place[1]]) >= self.g["cells"]:
             return self.add(h)
-        if not self.has(h):  # another of them may have been the same
+        if not self.has(h):  # another of these keys may have the same fingerprint
             self.tables[place[0]][place[1]].append(place[2])
         return "ok"
 
@@ -133,7 +134,7 @@ class Oracle:
 
 
 def read_bucket(bits, at, length, load, ends, sorted_):
-    """Its fingerprints: the first bits follow from where their part ends."""
+    """The fingerprints of a bucket. Their first bits are not stored: they follow from the ends of the parts."""
     cells = []
     for cell in range(load):
         part = sum(end <= cell for end in ends)

@@ -1,11 +1,11 @@
 """The d-left counting Bloom filter (ESA 2006, sections 3 and 5.2), as plain lists.
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
   - a remainder is never 0, which marks an empty cell; the paper does not say how it marks one;
-  - the paper's counters count to 4 and it hopes for no more. Here further copies take further cells,
-    up to 4, and with all of them full the fingerprint stays for ever;
-  - `moves`: the paper moves "an element" of the first bucket; here the first in the bucket that can;
+  - the paper's counters count to 4, and it assumes that more copies do not occur. Here further copies take
+    further cells, up to 4; when all of them are full, the fingerprint is saturated and stays;
+  - `moves`: the paper moves "an element" of the first bucket; here it is the first one that can move;
   - with counters of no bits a fingerprint is stored once, and nothing is removed.
 """
 from common import Bits, Permutation, digits
@@ -29,7 +29,7 @@ class Oracle:
         return bucket * 2**self.r + q + 1
 
     def places(self, f):
-        """Its bucket and remainder in each subtable: the high and the low part of P_i(f)."""
+        """The bucket and the remainder in each subtable: the high and the low part of P_i(f)."""
         found = []
         for table, permutation in zip(self.tables, self.permutations):
             bucket, remainder = divmod(permutation.there(f), 2**self.r)
@@ -37,18 +37,18 @@ class Oracle:
         return found
 
     def cells(self, f):
-        """All cells that are its own: [remainder, copies], with their bucket."""
+        """All cells of a fingerprint: [remainder, copies], each with its bucket."""
         return [(bucket, cell) for bucket, remainder in self.places(f) for cell in bucket
                 if cell[0] == remainder]
 
     @staticmethod
     def the_one(cells):
-        """Of several cells the one that is not full, else the first."""
+        """Of several cells, one that is not full; otherwise the first."""
         least = min(cell[1] for _, cell in cells)
         return next(pair for pair in cells if pair[1][1] == least)
 
     def least_loaded(self, f):
-        """The leftmost of the least loaded."""
+        """The leftmost of the least loaded buckets."""
         return min(self.places(f), key=lambda place: len(place[0]))
 
     def has(self, h):
@@ -82,7 +82,7 @@ class Oracle:
         return True
 
     def make_room(self, f):
-        """A cell of the first bucket goes to another bucket of its own."""
+        """Move a cell of the first bucket to another one of its own buckets."""
         first = self.permutations[0].there(f) >> self.r
         full = self.tables[0][first]
         for i, (remainder, copies) in enumerate(full):
@@ -97,7 +97,7 @@ class Oracle:
 
     @staticmethod
     def take(bucket, i):
-        """A cell is gone; the last one takes its place."""
+        """Remove a cell; the last one takes its place."""
         bucket[i] = bucket[-1]
         bucket.pop()
 
@@ -120,7 +120,7 @@ class Oracle:
 
 
 def read(g, body):
-    """The same from a body."""
+    """Read the same structure from a body."""
     bits, r, c = Bits(body), g["remainder_bits"], g["counter_bits"]
     tables, at = [], 0
     for _ in range(g["tables"]):

@@ -1,21 +1,22 @@
-"""Time, for tables of states: the hand that goes round and round and counts timers down.
+"""Time, for tables of states: the sweep, here called the hand, as on a clock. It counts timers down.
 
 A table is divided into units. The hand passes all of them `most` times in a timeout. When it passes a
-cell whose timer is 0 the cell goes; the timers of the others lose one. A cell that is put or touched
-gets as many passes as its value lasts.
+cell whose timer is 0, the cell is removed; other timers are decreased by one. A cell that is put or touched
+gets the number of passes that its value lasts.
 
-The paper has timers and says no more of them. These are choices of the library (docs/format.md):
+The paper has timers, but gives no details. These are choices of the library (docs/format.md):
 
-  - the hand may be late. What it owes to a unit is added to a timer that is set, as it was due before;
-  - it never owes more than most + 1 rounds: then all that was silent is gone;
-  - jumps of more than two timeouts are all alike: what is left of a unit stays as it was.
+  - the hand may be late. When a timer is set, the passes that are overdue for its unit are added, since
+    they were due before;
+  - at most `most` + 1 rounds are overdue: after those, every silent key is gone;
+  - jumps of more than two timeouts have the same effect as two: the remaining part of a unit does not change.
 """
 from fractions import Fraction
 from math import ceil
 
 
 class Hand:
-    """Units are counted from the beginning of time, and never start again."""
+    """Units are counted from the beginning of time; the count never restarts."""
 
     def __init__(self, g, units):
         self.units, self.timeout, self.timeouts = units, g["timeout"], g["timeouts"]
@@ -23,7 +24,7 @@ class Hand:
         self.done, self.due, self.rest = 0, 0, Fraction(0)
 
     def lasts(self, value):
-        """Passes; what is no value lasts as long as any."""
+        """How many passes a value lasts. A code that is not a value lasts as long as the longest."""
         if value not in range(len(self.timeouts)):
             return self.most
         return ceil(Fraction(self.timeouts[value] * self.most, self.timeout))
@@ -44,11 +45,11 @@ class Hand:
 
 
 class Ageing:
-    """What all oracles of states have. They say what a pass does to a unit: passes(unit, aged)."""
+    """The base of all oracles of states. They define what a pass does to a unit: passes(unit, aged)."""
 
     def __init__(self, g, units):
         self.g, self.hand = g, Hand(g, units)
-        self.puts = self.aged = self.moved = 0  # puts: less those that were dropped
+        self.puts = self.aged = self.moved = 0  # puts minus drops
 
     @property
     def keys(self):
@@ -60,7 +61,7 @@ class Ageing:
 
     @property
     def done(self):
-        """As the library has it: of this round."""
+        """As in the library: the position in this round."""
         return self.hand.done % self.hand.units
 
     @property
@@ -68,7 +69,7 @@ class Ageing:
         return self.hand.due - self.hand.done + self.done
 
     def tick(self, ticks, work):
-        """What is owed after so much work, and what went, by value."""
+        """Do this much work. Returns the units that are still overdue, and the removed keys by value."""
         hand, gone = self.hand, [0] * self.g["values"]
         hand.advance(ticks)
         while work > 0 and hand.done < hand.due:

@@ -1,14 +1,14 @@
 """Rank-indexed hashing (ICNP 2008, section III), as chains that are plain lists.
 
-The index and the packed cells of a bucket are written down from the chains, level by level, only to
+The index and the packed cells of a bucket are computed from the chains, level by level, only to
 be compared: I0 has a bit for each chain, I1, I2, ... one for each cell of the level before.
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
   - counting: the paper adds 2 bits to a cell. Here copies beyond what one cell counts take further
-    cells of the chain, up to `copies`, and with all of them full the fingerprint stays for ever;
+    cells of the chain, up to `copies`; when all of them are full, the fingerprint is saturated and stays;
   - with `copies` = 1 a fingerprint is stored once, and nothing is removed;
-  - an extension goes back to its pool when the bucket can do without.
+  - an extension goes back to its pool when the bucket does not need it any more.
 """
 from common import Bits, digits
 
@@ -37,7 +37,7 @@ class Oracle:
                 sum(load > g["cells"] + g["cells2"] for load in loads))
 
     def has_room(self, bucket):
-        """For one cell more; it may need a part that all are taken of."""
+        """Is there room for one more cell? It may need an extension, and all of them may be in use."""
         g, load, taken = self.g, self.load(self.buckets[bucket]), self.extensions()
         if load == g["cells"]:
             return taken[0] < g["extensions2"]
@@ -86,7 +86,7 @@ class Oracle:
             return "saturated"
         cell = min(self.mine(chain, remainder), key=lambda cell: cell[1])
         cell[1] -= 1
-        if cell[1] == 0:  # the last of the chain takes its place
+        if cell[1] == 0:  # the last cell of the chain takes its place
             chain[chain.index(cell)] = chain[-1]
             chain.pop()
         self.keys -= 1
@@ -111,7 +111,7 @@ def packed(chains):
 # ---------------------------------------------------------------------- from a body
 
 def aligned(g, bits):
-    """What a record takes."""
+    """The bits of a record."""
     if not g["aligned"]:
         return bits
     return -(-bits // 512) * 512 if bits >= 512 else 1 << (bits - 1).bit_length() if bits > 1 else bits
@@ -138,7 +138,7 @@ class Layout:
 
 
 def read_bucket(bits, layout, bucket):
-    """Its base index, and the higher index and the cells of all its parts, with what is behind."""
+    """The base index of a bucket, and the higher index and the cells of all its parts, with the bits after them."""
     g, index, cells, parts = layout.g, [], [], []
     at, head = layout.starts[0] + bucket * layout.records[0], g["chains"]
     base = [bits.get(at + i, 1) for i in range(g["chains"])]
@@ -163,7 +163,7 @@ def read(g, body):
         load, level = 0, sum(base)
         while level:
             load, level = load + level, sum(index[load:load + level])
-        assert not any(index[load:]) and not any(cells[load:]), "something behind the last cell"
+        assert not any(index[load:]) and not any(cells[load:]), "bits are set after the last cell"
         r, c = g["remainder_bits"], g["counter_bits"]
         buckets.append((base, index[:load], [(cell % 2**r, 1 + (cell >> r) % 2**c)
                                              for cell in cells[:load]]))
@@ -171,6 +171,6 @@ def read(g, body):
             taken[part].append(number)
     for part in range(2):
         marked = [i for i in range(layout.counts[part + 1]) if bits.get(layout.maps[part] + i, 1)]
-        assert sorted(taken[part]) == marked, "extensions that are taken, but of no bucket"
+        assert sorted(taken[part]) == marked, "extensions are in use, but belong to no bucket"
     assert bits.rest_is_zero(layout.end), "bits behind the last bitmap"
     return buckets, (len(taken[0]), len(taken[1]))

@@ -1,16 +1,15 @@
 """The stateful Bloom filter (SIGCOMM 2006, section 3.3), as a list of cells.
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
-  - the paper's "don't know" is "no value, and two keys or more". When one of two is dropped the other
-    is still there: here it is a value of its own, and stays with one key;
-  - a cell with several keys, one of which moves to the value that the cell says, still says it;
-  - counters stick at their maximum; the paper's have none;
-  - with timers, a put of a key that is there with another value is refused;
-  - without counters a cell that is unknown is left as it is, as nobody knows how many keys it has, and
-    an unknown key is not dropped. With timers and without counters a put of a key that is there
-    refreshes it;
-  - with timers nobody can count keys: cells in use are counted instead.
+  - in the paper, "don't know" is encoded as "no value, and two keys or more". When one of two keys is
+    dropped, the other is still there. So here it is a separate value, and stays when one key is left;
+  - if a cell has several keys and one of them moves to the value of the cell, the cell keeps its value;
+  - counters saturate at their maximum; the paper's counters have no maximum;
+  - with timers, a put of a key that is in the table with another value is refused;
+  - without counters an unknown cell never changes, since its number of keys is not known, and an unknown
+    key is not dropped. With timers and without counters, a put of a key that is in the table refreshes it;
+  - with timers keys cannot be counted: cells in use are counted instead.
 """
 from common import Bits, digits, remix
 from hand import Ageing
@@ -21,7 +20,7 @@ LINE = 512
 
 
 def places(h, g):
-    """Those that coincide are one."""
+    """The places of a key. Places that coincide count once."""
     return sorted({digits(remix(h, i), g["cells"])[0] for i in range(g["hashes"])})
 
 
@@ -106,7 +105,7 @@ class Oracle(Ageing):
         return "conflict" if status == "ok" and value not in ("any", found) else status
 
     def seen(self, h, status):
-        """The key is refreshed, if it is there."""
+        """Refresh the key, if it is in the table."""
         if status in ("ok", "unknown"):
             for place in places(h, self.g):
                 self.refresh(place)
@@ -153,7 +152,7 @@ class Oracle(Ageing):
 
 
 def read(g, body):
-    """The same from a body."""
+    """Read the same structure from a body."""
     bits, (s, c, t) = Bits(body), cell_bits(g)
     cells = []
     for at in range(0, g["cells"] * (s + c + t), s + c + t):

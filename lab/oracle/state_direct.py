@@ -1,15 +1,15 @@
 """The direct Bloom filter of states: pairs of a key and a value in a counting Bloom filter.
 
-SIGCOMM 2006 compares the others with it. Where the library does otherwise, and why:
+SIGCOMM 2006 compares the other tables with it. Where the library differs, and why:
 
-  - with several pairs found the key is unknown; who says which value he means is believed;
-  - counters stick at their maximum;
-  - with timers, a put of a key that is there with another value is refused;
+  - if several pairs are found, the value is unknown; if the caller names one of them, it is accepted;
+  - counters saturate at their maximum;
+  - with timers, a put of a key that is in the table with another value is refused;
   - a cell that pairs with different timeouts share keeps the longer timer;
-  - without counters a cell is a mark, which may be another pair's, too. So none is taken away: a drop
-    says that it does not know, and a move leaves the old pair to age. With timers, a put of a key that
-    seems to be there refreshes what it seems to have;
-  - with timers nobody can count keys: cells in use are counted instead.
+  - without counters a cell is one bit, which other pairs may share. So it is never cleared: a drop returns
+    "unknown", and after a move the old pair times out. With timers, a put of a key that seems to be in the
+    table refreshes the pairs that it seems to have;
+  - with timers keys cannot be counted: cells in use are counted instead.
 """
 from common import Bits, remix
 from hand import Ageing
@@ -42,7 +42,7 @@ class Oracle(Ageing):
         return places(remix(h, FIRST_VALUE + value), self.g)
 
     def found(self, h):
-        """The values that it seems to have."""
+        """The values that a key seems to have."""
         return [value for value in range(self.g["values"])
                 if all(self.counts[place] for place in self.pair(h, value))]
 
@@ -70,14 +70,14 @@ class Oracle(Ageing):
         return ("unknown" if found else "absent"), None
 
     def expect(self, h, value):
-        """Status and value for one who says "any", or which one he means."""
+        """Status and value for a caller who accepts any value, or names one."""
         found = self.found(h)
         if value == "any" or not found:
             return self.look(h)
         return ("ok", value) if value in found else ("conflict", None)
 
     def touch(self, h):
-        """One of all that it seems to have is true."""
+        """Refresh all pairs that the key seems to have, since one of them is the real one."""
         status, _ = self.look(h)
         for value in self.found(h):
             self.refresh(h, value)
@@ -127,7 +127,7 @@ class Oracle(Ageing):
 
 
 def read(g, body):
-    """The same from a body."""
+    """Read the same structure from a body."""
     bits, (c, t) = Bits(body), cell_bits(g)
     cells = [(bits.get(i * (c + t), c), bits.get(i * (c + t) + c, t)) for i in range(g["cells"])]
     assert bits.rest_is_zero(g["cells"] * (c + t)), "bits behind the last cell"

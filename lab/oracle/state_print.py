@@ -1,14 +1,14 @@
-"""States beside fingerprints in d-left buckets (SIGCOMM 2006, sections 3.4 and 4), as plain lists.
+"""Fingerprints with states in d-left buckets (SIGCOMM 2006, sections 3.4 and 4), as plain lists.
 
-Where the library does otherwise than the paper, or the paper leaves it open:
+Where the library differs from the paper, or the paper leaves it open:
 
-  - a print is never 0; the paper marks empty entries by all zeroes, which one with print 0 can be;
-  - `permuted`: the buckets come from permutations, which the paper has for its counting filter only.
+  - a print is never 0; in the paper an empty entry is all zeros, and an entry with print 0 could look the same;
+  - `permuted`: the buckets come from permutations, which the paper uses only for its counting filter.
     Then nothing is unknown, and the code for "don't know" is not needed;
-  - the side table, the paper's TCAM, is a list of full hashes. It has the keys that fit no bucket, and
-    those that are unknown when they are put;
+  - the side table (in the paper, a TCAM) is a list of full hashes. It has the keys that fit into no bucket,
+    and those whose value is unknown when they are put;
   - an unknown key that is moved: all of its cells say "don't know" from then on. It is not dropped;
-  - a cell that goes leaves its place to the last one of its bucket.
+  - when a cell is removed, the last cell of its bucket takes its place.
 """
 from common import Bits, Permutation, bits_for, digits, remix
 from hand import Ageing
@@ -20,7 +20,7 @@ UNKNOWN = "unknown"
 
 
 def value_width(g):
-    """Apart, there is one value more: that it is not known."""
+    """If the table is not permuted, there is one more value: "don't know"."""
     return max(1, bits_for(g["values"] + (not g["permuted"])))
 
 
@@ -62,12 +62,12 @@ class Oracle(Ageing):
         return found
 
     def matches(self, h):
-        """(list, entry): what may be the key in the buckets."""
+        """(list, entry) of each entry in the buckets that may be the key."""
         return [(bucket, entry) for bucket, print_ in self.places(h)
                 for entry in self.lists[bucket] if entry.name == print_]
 
     def entries(self, h):
-        """The same; one of the side table is the key for certain."""
+        """The same with the side table, whose entry is certainly the key."""
         aside = [(self.side, entry) for entry in self.lists[self.side] if entry.name == h]
         return aside or self.matches(h)
 
@@ -102,7 +102,7 @@ class Oracle(Ageing):
         entries.pop()
 
     def insert(self, h, value):
-        """The leftmost of the least loaded; aside if it is full, or would be taken for another."""
+        """The leftmost of the least loaded buckets; the side table if that is full, or if the key would look like another one."""
         bucket, print_ = min(self.places(h), key=lambda place: len(self.lists[place[0]]))
         if self.matches(h) or len(self.lists[bucket]) == self.g["cells"]:
             return self.add(self.side, h, value)
@@ -148,7 +148,7 @@ class Oracle(Ageing):
         return status
 
     def passes(self, unit, gone):
-        """From the last one on, as the last one takes the place of one that goes."""
+        """Begin with the last entry, because the last entry takes the place of one that is removed."""
         for entry in reversed(list(self.lists[unit])):
             if entry.timer > 0:
                 entry.timer -= 1
@@ -166,7 +166,7 @@ class Oracle(Ageing):
 # ---------------------------------------------------------------------- from a body
 
 def read_list(g, bits, names_at, width, fields_at, room):
-    """(names, values, timers) of one list: names in a row, then as many fields; and how many."""
+    """(names, values, timers) of one list, and its length. The list has all names, then as many fields."""
     v, t = value_width(g), g["timer_bits"]
     assert v + t == g["value_bits"], "another width of fields"
     entries = []
@@ -179,7 +179,7 @@ def read_list(g, bits, names_at, width, fields_at, room):
 
 
 def used_first(entries, used):
-    assert all(entry == (0, 0, 0) for entry in entries[used:]), "something behind the last entry"
+    assert all(entry == (0, 0, 0) for entry in entries[used:]), "bits are set after the last entry"
     return entries[:used]
 
 

@@ -1,4 +1,4 @@
-"""Tables of states for check-oracle: which ones, what happens to them, and who is to be found out."""
+"""Tables of states for check-oracle: scenarios, histories and saboteurs."""
 import random
 
 import state_bloom
@@ -28,7 +28,7 @@ def shared(cells, hashes, counter_bits, life):
 
 UNTIMED = timed(5, 0, 0)
 
-# kind, that it has states, keys that fill it, geometry and life
+# kind, a mark that it has states, keys that fill it, geometry and lifetime
 SCENARIOS = [(module, ABILITIES, fill, g) for module, fill, g in [
     (state_print, 60, prints(3, 7, 3, 6, 5, 1, 0, 4, life=UNTIMED)),
     (state_print, 60, prints(3, 8, 3, 5, 4, 1, 1, 5, life=timed(4, 60, 2))),
@@ -54,7 +54,7 @@ SCENARIOS = [(module, ABILITIES, fill, g) for module, fill, g in [
 # ---------------------------------------------------------------------- histories
 
 class Life:
-    """Keys that come, change and go, and what one who keeps the rules believes of them; and others."""
+    """Keys that are put, moved and dropped, and their values by an exact account of a caller who follows the rules; and other keys."""
 
     def __init__(self, g, seed):
         self.g, self.chance, self.known = g, random.Random(seed), {}
@@ -63,13 +63,13 @@ class Life:
         return self.chance.randrange(self.g["values"])
 
     def key(self):
-        """One that is there, most of the time."""
+        """A key; most of the time one that is in the table."""
         if self.known and self.chance.random() < 0.9:
             return self.chance.choice(list(self.known))
         return self.chance.getrandbits(64)
 
     def expected(self, h):
-        """What it has, or any; seldom another value."""
+        """The value that a key has, or any value; seldom a wrong one."""
         return self.chance.choices([self.known.get(h, self.value()), "any", self.value()],
                                    [6, 3, 1])[0]
 
@@ -105,7 +105,7 @@ class Life:
         return "drop", (h, from_)
 
     def tick(self):
-        """Time and work for it: enough, none, or too little. Seldom, much time."""
+        """Ticks, and work for them: enough, none, or too little. Seldom, many ticks."""
         timeout = self.g["timeout"]
         ticks = self.chance.choices([self.chance.randrange(timeout // 5 + 1), timeout,
                                      self.chance.randrange(2 * timeout, 5 * timeout)], [60, 2, 1])[0]
@@ -113,7 +113,7 @@ class Life:
 
 
 def history(fill, g, seed):
-    """More keys than fit, then keys that come and go, twice."""
+    """Put more keys than fit, then put and drop keys; all of that twice."""
     life = Life(g, seed)
     verbs = [life.put, life.again, life.move, life.touch, life.get, life.drop]
     verbs += [life.tick] if g["timeout"] else []
@@ -145,7 +145,7 @@ class ForgetsWhatIsOwed(state_print.Oracle):
 
 
 class ForgetsUnknownKeys(state_print.Oracle):
-    """An unknown key that moves changes one cell only."""
+    """A move of an unknown key changes only one cell."""
 
     def blur(self, h, is_moved):
         for where, entry in self.entries(h)[:1]:
@@ -166,7 +166,7 @@ class StaysInItsBucket(state_print.Oracle):
 
 
 class LonePairIsEmpty(state_bloom.Oracle):
-    """As the paper has it: unknown is no value and two keys; so with one of them left, nothing."""
+    """As in the paper: "unknown" means no value and two keys. So when one of them is left, there is nothing."""
 
     def delete(self, cell):
         super().delete(cell)
@@ -181,7 +181,7 @@ class ChangesForAll(state_bloom.Oracle):
 
 
 class TakesEqualForSame(state_bloom.Oracle):
-    """Without counters, two keys with one value leave it in a cell that they share."""
+    """Without counters, a cell that two keys with the same value share keeps that value."""
 
     def insert(self, cell, value):
         equal = cell.says == value
@@ -204,7 +204,7 @@ class TakesMarksAway(state_direct.Oracle):
 
 
 class CountsPlacesTwice(state_direct.Oracle):
-    """A pair whose places coincide counts there as often."""
+    """If places of a pair coincide, the pair counts several times there."""
 
     def pair(self, h, value):
         found = state_direct.remix(h, state_direct.FIRST_VALUE + value)

@@ -1,11 +1,11 @@
 """The variable-increment counting Bloom filter (Rottenstreich, Kanizo, Keslassy, sections III to V).
 
-Where the library does otherwise than the paper, and why:
+Where the library differs from the paper, and why:
 
-  - two places of a key that are the same counter are one, with the sum of their numbers: the counter
-    can hold the key only if it can hold that sum;
-  - a counter that reaches its maximum stays there, and excludes nobody;
-  - `more`: some keys have one hash more, so that k need not be whole;
+  - if two places of a key are the same counter, they are one place with the sum of their increments: the
+    counter may contain the key only if it may contain that sum;
+  - a counter that reaches its maximum stays there, and excludes no key;
+  - `more`: some keys have one hash more, so that k need not be an integer;
   - `blocked`: all counters of a key are in one line of 512 bits, each in a sector of its own.
 """
 from common import Bits, digits, remix
@@ -36,7 +36,7 @@ class Oracle:
         return sum(c == self.top for c in self.counters)
 
     def probes(self, h):
-        """{counter: what the key adds to it}."""
+        """{counter: the number that the key adds to it}."""
         g = self.g
         per_line, sectors = LINE // g["counter_bits"], g["hashes"] + (g["more"] != 0)
         found = {}
@@ -59,7 +59,7 @@ class Oracle:
         return all(self.may_hold(counter, v) for counter, v in self.probes(h).items())
 
     def count(self, h):
-        """As often as the counter that can hold it the least often."""
+        """The count of a key: the minimum over its counters."""
         times = [max(t for t in range(c // v + 1) if c - t * v in self.sums or t == 0)
                  for c, v in ((self.counters[i], v) for i, v in self.probes(h).items())
                  if c != self.top]

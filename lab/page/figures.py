@@ -47,7 +47,7 @@ class Curve:
         self.dashes = DASHES[1 if is_neutral else number // COLOURS % len(DASHES)]
 
     def hides(self, other, x, y):
-        """Would this curve hide the other one if it were drawn later?"""
+        """Would this curve hide the other one if it were drawn after it?"""
         there = {round(x.place(at), 4): y.place(value) for at, value in other.line}
         gaps = [abs(y.place(value) - there[round(x.place(at), 4)]) for at, value in self.line
                 if round(x.place(at), 4) in there]
@@ -139,7 +139,7 @@ class Figure:
         self.y = Axis([y for _, y in every], described["log_y"], from_zero=True)
         for i, curve in enumerate(self.curves):
             if curve.line and any(curve.hides(other, self.x, self.y) for other in self.curves[:i]):
-                curve.dashes = DASHES[1]  # both are seen
+                curve.dashes = DASHES[1]  # so that both are visible
 
     def script(self, path, is_wide):
         width, height = (760, 430) if is_wide else (358, 320)
@@ -192,7 +192,7 @@ class Figure:
         svg = re.sub(r"<filter.*?</filter>", "", svg, flags=re.S)
         svg = re.sub(r"<g [^>]*>\s*</g>", "", svg)
         svg = re.sub(r"<title>.*?</title>", "", svg)
-        svg = re.sub(r"<use [^>]*color='white'/>", "", svg)  # what dots are drawn on
+        svg = re.sub(r"<use [^>]*color='white'/>", "", svg)  # the background of dots
         svg = re.sub(r"<g [^>]*>\s*</g>", "", svg)
         svg = re.sub(r"(['\"#])(gp\w*|gnuplot_\w*)", rf"\1{self.identity}-{kind}-\2", svg)
         svg = re.sub(r"rgb\( *0, *0, *(\d+)\)", lambda m: f"var(--{VARIABLES[int(m.group(1))]})", svg)

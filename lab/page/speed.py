@@ -1,4 +1,4 @@
-"""Speed against size, from what the bench measured (bench/results): a figure for the page of the lab.
+"""Speed against size, from the results of the bench (bench/results): a figure for the page of the lab.
 
 Times cannot be repeated exactly, so they are not part of the lab and have no verdict; the page says where they
 come from. docs/performance.md has all of them.
@@ -10,7 +10,7 @@ RUNS = ["kinds"]
 WHO = {"line:0.001": "line", "rank:0.001": "rank", "dlcbf:0.001": "dlcbf", "ddlcbf:0.001": "ddlcbf",
        "vicbf:0.001:blocked=1": "vicbf", "counting:0.001:blocked=1": "counting, blocked",
        "bhcbf:0.001": "bhcbf", "mlcbf:0.001": "mlcbf", "counting:0.001": "counting"}
-WHAT = [("has_present", "has", "Lookups of keys that are there"),
+WHAT = [("has_present", "has", "Lookups of present keys"),
         ("churn_pairs", "churn", "Pairs of a removal and an add, at full load")]
 
 
@@ -28,7 +28,7 @@ def points_of(runs, entry, operation):
 
 
 def experiment(folder):
-    """As the lab has them, without rows; None without results."""
+    """An experiment in the form of the lab's results, without rows; None if there are no results of the bench."""
     paths = [Path(folder) / f"{name}.json" for name in RUNS]
     runs = [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.exists()]
     if not runs:

@@ -4,7 +4,7 @@ import re
 from html import escape
 
 MINUS, TIMES, THIN = "\u2212", "\u202f\u00d7\u202f", "\u202f"
-DIGITS = 6  # that the results have
+DIGITS = 6  # of the numbers in the results
 SUPERSCRIPTS = str.maketrans("-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079")
 
 
@@ -50,12 +50,12 @@ def with_error(value, sigma):
     """A measured value to two digits of its standard error, and that."""
     if value == 0 or not 0 < sigma < 10 * abs(value):
         return show(value) + error_html(show(sigma, 2) if sigma else "")
-    low = math.floor(math.log10(sigma)) - 1  # the last digit that is told
+    low = math.floor(math.log10(sigma)) - 1  # the last digit that is printed
     high = math.floor(math.log10(abs(value)))
     if 1e-4 <= abs(value) < 1e7:
         places = max(0, min(-low, DIGITS - 1 - high))
         told = grouped(f"{value:.{places}f}").replace("-", MINUS)
-        is_tiny = sigma < 1e-6  # its zeros would be all that one sees
+        is_tiny = sigma < 1e-6  # otherwise only its zeros would be visible
         return told + error_html(show(sigma, 2) if is_tiny else f"{sigma:.{max(0, -low)}f}")
     scale, places = 10.0**high, max(0, min(high - low, DIGITS - 1))
     return (f"({value / scale:.{places}f}{error_html(f'{sigma / scale:.{places}f}')})"
@@ -67,7 +67,7 @@ def error_html(text):
 
 
 def plain_power(exponent):
-    """A power of ten for a picture, which knows no markup."""
+    """A power of ten for a picture, which has no markup."""
     return {0: "1", 1: "10"}.get(exponent, "10" + str(exponent).translate(SUPERSCRIPTS))
 
 
