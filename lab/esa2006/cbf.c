@@ -14,6 +14,7 @@
 #include "frame/theory.h"
 #include "handle.h"
 #include "keybytes.h"
+#include "ranges.h"
 #include "theory/bloom_rate.h"
 #include "theory/tails.h"
 
@@ -285,46 +286,18 @@ static void record_losses(lab_run *run, const cbf_outcome *outcomes, uint64_t n)
  * sampling error of a trial is 8% and more: so a trial is taken as a binomial count.
  */
 
-typedef struct range_row {
-    const char *name, *label, *published, *flaw;
-    unsigned    queries;
-    bool        is_high;
-} range_row;
-
 static double rate_in(const cbf_outcome *outcome, unsigned queries) {
     uint64_t const hits = queries == FEW_QUERIES ? outcome->hits_few : outcome->hits_more;
     return (double)hits / queries;
 }
 
-/* Only the full mode has as many trials as the paper. */
-static lab_measured measure_range(const cbf_outcome *outcomes, uint64_t n, const range_row *row) {
+static double find_extreme(const cbf_outcome *outcomes, uint64_t n, const range_row *row) {
     double lowest = 1, highest = 0;
     for (uint64_t i = 0; i < n; i++) {
         lowest = fmin(lowest, rate_in(&outcomes[i], row->queries));
         highest = fmax(highest, rate_in(&outcomes[i], row->queries));
     }
-    return (lab_measured){ .value = row->is_high ? highest : lowest,
-                           .trials = n == PAPER_TRIALS ? n : 0 };
-}
-
-static void record_range(lab_run *run, const cbf_outcome *outcomes, uint64_t n,
-                         const range_row *row) {
-    double const  queries = row->queries;
-    extreme const law = row->is_high ? theory_highest(queries, cbf_rate(), PAPER_TRIALS)
-                                     : theory_lowest(queries, cbf_rate(), PAPER_TRIALS);
-    lab_measured  measured = measure_range(outcomes, n, row);
-    measured.sigma_theory = law.deviation / queries;
-    lab_record(run, &(lab_row){ .name = row->name,
-                                .label = row->label,
-                                .published = row->published,
-                                .published_sigma = law.deviation / queries,
-                                .exact = law.mean / queries,
-                                .measured = measured,
-                                .rule = LAB_SIGMA,
-                                .tolerance = 8,
-                                .reason = "an extreme has a long tail: 8 standard errors are "
-                                          "exceeded by chance in 2 of 100000 rows",
-                                .flaw = row->flaw });
+    return row->is_high ? highest : lowest;
 }
 
 static void record_ranges(lab_run *run, const cbf_outcome *outcomes, uint64_t n) {
@@ -342,7 +315,8 @@ static void record_ranges(lab_run *run, const cbf_outcome *outcomes, uint64_t n)
           true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        record_range(run, outcomes, n, &rows[i]);
+        double const found = find_extreme(outcomes, n, &rows[i]);
+        record_range(run, &rows[i], cbf_rate(), found, n, PAPER_TRIALS);
     }
 }
 

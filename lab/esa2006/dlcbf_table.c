@@ -7,6 +7,7 @@
  */
 #include "dlcbf.h"
 #include "frame/theory.h"
+#include "ranges.h"
 #include "theory/print_law.h"
 
 #include <math.h>
@@ -267,15 +268,7 @@ static void record_rate(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n)
                                      "rate by 1/2^14 of itself." });
 }
 
-/* The lowest and the highest rate of 10000 trials, as in cbf.c. */
-typedef struct range_row {
-    const char *name, *label, *published, *flaw;
-    unsigned    queries;
-    bool        is_high;
-} range_row;
-
-/* Only the full mode has as many trials as the paper. */
-static lab_measured measure_range(const dlcbf_outcome *outcomes, uint64_t n, const range_row *row) {
+static double find_extreme(const dlcbf_outcome *outcomes, uint64_t n, const range_row *row) {
     double lowest = 1, highest = 0;
     for (uint64_t i = 0; i < n; i++) {
         bool const   is_few = row->queries == DLCBF_FEW_QUERIES;
@@ -283,28 +276,7 @@ static lab_measured measure_range(const dlcbf_outcome *outcomes, uint64_t n, con
         lowest = fmin(lowest, hits / row->queries);
         highest = fmax(highest, hits / row->queries);
     }
-    return (lab_measured){ .value = row->is_high ? highest : lowest,
-                           .trials = n == DLCBF_PAPER_TRIALS ? n : 0 };
-}
-
-static void record_range(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n,
-                         const range_row *row) {
-    double const  queries = row->queries;
-    extreme const law = row->is_high ? theory_highest(queries, exact_rate(), DLCBF_PAPER_TRIALS)
-                                     : theory_lowest(queries, exact_rate(), DLCBF_PAPER_TRIALS);
-    lab_measured  measured = measure_range(outcomes, n, row);
-    measured.sigma_theory = law.deviation / queries;
-    lab_record(run, &(lab_row){ .name = row->name,
-                                .label = row->label,
-                                .published = row->published,
-                                .published_sigma = law.deviation / queries,
-                                .exact = law.mean / queries,
-                                .measured = measured,
-                                .rule = LAB_SIGMA,
-                                .tolerance = 8,
-                                .reason = "an extreme has a long tail: 8 standard errors are "
-                                          "exceeded by chance in 2 of 100000 rows",
-                                .flaw = row->flaw });
+    return row->is_high ? highest : lowest;
 }
 
 static void record_ranges(lab_run *run, const dlcbf_outcome *outcomes, uint64_t n) {
@@ -322,7 +294,8 @@ static void record_ranges(lab_run *run, const dlcbf_outcome *outcomes, uint64_t 
           DLCBF_MORE_QUERIES, true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        record_range(run, outcomes, n, &rows[i]);
+        double const found = find_extreme(outcomes, n, &rows[i]);
+        record_range(run, &rows[i], exact_rate(), found, n, DLCBF_PAPER_TRIALS);
     }
 }
 

@@ -304,31 +304,13 @@ static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     }
 }
 
-/* A count is exact up to its limit. At the limit it is TAMIS_COUNT_MANY, and stays so. */
 static void counts_are_exact_up_to_the_limit(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT(geometries); i++) {
-        pair           p = pair_make(geometries[i], NULL, 1);
-        uint64_t const hash = pick(&p, false), most = p.oracle->most;
-        for (uint64_t n = 1; n < most; n++) {
-            assert_int_equal(p.kind->add(&p.table, hash), TAMIS_OK);
-            assert_int_equal(p.kind->count(&p.table, hash), n);
-        }
-        assert_int_equal(p.table.saturated, 0);
-        for (uint64_t n = 0; n < 3; n++) assert_int_equal(p.kind->add(&p.table, hash), TAMIS_OK);
-        assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
-        assert_int_equal(p.table.keys, most);
-        assert_int_equal(p.table.saturated, most > 1);
-        assert_int_equal(p.kind->remove(&p.table, hash), TAMIS_ERR_SATURATED);
-        assert_int_equal(p.kind->count(&p.table, hash), TAMIS_COUNT_MANY);
+        pair p = pair_make(geometries[i], NULL, 1);
+        check_counts_to_the_limit(p.kind, &p.table, pick(&p, false), p.oracle->most);
         pair_free(&p);
     }
-}
-
-static bool visit_three(void *context, uint64_t print, uint64_t copies) {
-    (void)print;
-    (void)copies;
-    return ++*(unsigned *)context < 3;
 }
 
 static void each_stops_when_it_is_told(void **state) {
