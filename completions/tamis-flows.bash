@@ -1,4 +1,4 @@
-# bash completion for tamis-flows(1); its options are asked from the tool.
+# bash completion for tamis-flows(1); the tool itself lists its options.
 
 _tamis_flows_options() {
     "$1" help 2>/dev/null | sed -n '/^Options:/,/^$/s/.* \(--[a-z-]*\).*/\1/p'

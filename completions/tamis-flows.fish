@@ -1,4 +1,4 @@
-# fish completion for tamis-flows(1); its options are asked from the tool.
+# fish completion for tamis-flows(1); the tool itself lists its options.
 
 function __tamis_flows_options
     tamis-flows help 2>/dev/null | sed -n '/^Options:/,/^$/s/^ .* \(--[a-z-]*\)[ A-Z]*  *\(.*\)/\1\t\2/p'

@@ -1,6 +1,5 @@
 # fish completion for tamis(1)
-#
-# Commands, options and kinds are asked from the tool, so they are never out of date.
+# The tool itself lists commands, options and kinds, so the lists are never out of date.
 
 function __tamis_commands
     tamis help 2>/dev/null | sed -n '/^Commands:/,/^$/s/^  \([a-z][a-z]*\)  *\(.*\)/\1\t\2/p'

@@ -28,13 +28,13 @@ export class TamisError extends Error {
 
 const utf8 = new TextEncoder();
 const fromUtf8 = new TextDecoder();
-const KEY_ROOM = 4096; // keys of up to so many bytes need no memory of their own
+const KEY_ROOM = 4096; // keys of up to this many bytes use one common buffer
 
 function namesOf(abilities) {
   return Object.keys(ABILITIES).filter((name) => abilities & ABILITIES[name]);
 }
 
-// The one instance of the WebAssembly module, and what crosses its border.
+// The one instance of the WebAssembly module, and the functions that exchange data with it.
 class Module {
   static async load(source) {
     const module = new Module();
@@ -57,7 +57,7 @@ class Module {
     return { fd_write: () => 8, fd_close: () => 8, fd_seek: () => 8, fd_read: () => 8, proc_exit() { throw new Error("tamis.wasm ended"); } };
   }
 
-  // Memory may have moved since the last call, so views are made anew.
+  // The memory may have moved since the last call, so new views are made.
   bytes(at, n) {
     return new Uint8Array(this.calls.memory.buffer, at, n);
   }
@@ -71,7 +71,7 @@ class Module {
     return fromUtf8.decode(memory.subarray(at, memory.indexOf(0, at)));
   }
 
-  // Copy bytes in, with a zero behind them; to be dropped.
+  // Copy bytes into the memory, with a zero after them. The caller frees the copy.
   copyIn(bytes) {
     const at = this.calls.get(bytes.length + 1);
     if (at === 0) throw new TamisError(-30, `not enough memory: needs ${bytes.length} bytes`);
@@ -84,7 +84,7 @@ class Module {
     throw new TamisError(status, this.text(this.calls.problemText()) || this.text(this.calls.statusText(status)));
   }
 
-  // The memory of short keys. When the module gets more memory, the view of the old one has no bytes any more.
+  // The buffer of short keys. When the module gets more memory, views of the old memory become empty.
   keyView() {
     if (this.view === undefined || this.view.length === 0) this.view = this.bytes(this.keyAt, KEY_ROOM);
     return this.view;
@@ -163,7 +163,7 @@ function wordsOf(value, n) {
   return Array.from({ length: n }, (_, i) => Number((whole >> BigInt(32 * i)) & 0xffffffffn));
 }
 
-// The halves of an id. A BigInt is slow to shift, and quick to store.
+// The two halves of an id. It is slow to shift a BigInt, and fast to store it.
 const idWord = new BigUint64Array(1);
 const idHalves = new Uint32Array(idWord.buffer);
 const isLittle = new Uint8Array(new Uint16Array([1]).buffer)[0];
@@ -173,7 +173,7 @@ function splitId(id) {
   if (idWord[0] !== id) throw new RangeError("an id is from 0n to 2n ** 64n - 1n");
 }
 
-// Sets that nobody holds any more give their memory back.
+// Free the memory of sets that are garbage-collected.
 const forgotten = new FinalizationRegistry(({ module, at }) => module.calls.free(at));
 
 const ID_CALLS = { add: "addId", has: "hasId", remove: "removeId", count: "countId" };

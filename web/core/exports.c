@@ -1,9 +1,10 @@
-/* exports.c - what JavaScript calls: the functions of tamis.h with arguments that WebAssembly has.
+/* exports.c - the functions that JavaScript calls: those of tamis.h, with argument types of
+ * WebAssembly.
  *
- * JavaScript passes 32-bit integers and doubles, and reads memory. So a spec is filled number by
- * number, a plan is read number by number, and keys and files lie in memory that JavaScript has
- * asked for. The numbers behind `which` are in core.js in the same order. A module has one thread,
- * so what a call leaves behind for the next one may be static.
+ * JavaScript passes 32-bit integers and doubles, and reads memory. So a spec is filled in number by
+ * number, a plan is read number by number, and keys and files are in memory that JavaScript has
+ * allocated. The meanings of `which` are in core.js in the same order. A module has one thread, so
+ * data that one call leaves for the next may be static.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ static tamis_plan    rows[WEB_MAX_ROWS];
 static size_t        n_rows;
 static tamis_info    info;
 
-/* The random seed of a set. The system function of that name ends here in a browser. */
+/* The random seed of a set. In a browser this replaces the system function of that name. */
 WEB_IMPORT(random) void web_random(void *ret_bytes, size_t n);
 
 ssize_t getrandom(void *ret_bytes, size_t n, unsigned flags);
@@ -48,7 +49,7 @@ WEB_EXPORT(statusText) const char *web_status_text(int status) {
     return tamis_status_text((tamis_status)status);
 }
 
-/* What the last call that failed had to say. */
+/* The problem of the last call that failed. */
 WEB_EXPORT(problemText) const char *web_problem_text(void) {
     return problem.text;
 }
@@ -93,7 +94,7 @@ WEB_EXPORT(specNumber) void web_spec_number(int which, double value) {
     }
 }
 
-/* Both must stay where they are until the spec was used. */
+/* Both must stay in memory until the spec is used. */
 WEB_EXPORT(specTexts) void web_spec_texts(const char *kind, const char *geometry) {
     spec.kind = kind;
     spec.geometry = geometry;
@@ -215,7 +216,7 @@ WEB_EXPORT(remove) int web_remove(tamis_set *set, const void *key, size_t bytes)
     return tamis_remove(set, key, bytes);
 }
 
-/* A count, -1 for TAMIS_COUNT_MANY, or a status below that less one. */
+/* A count; -1 for TAMIS_COUNT_MANY; or, below that, a status minus 1. */
 static double count_result(tamis_status status, uint64_t count) {
     if (status != TAMIS_OK) return (double)status - 1;
     return count == TAMIS_COUNT_MANY ? -1 : (double)count;
@@ -249,8 +250,8 @@ WEB_EXPORT(countId) double web_count_id(const tamis_set *set, uint32_t low, uint
     return count_result(status, count);
 }
 
-/* How many of the ids first, first + 1, ... first + n - 1 the set says yes to: a measurement of
- * its rate without a call for each. */
+/* For how many of the ids first, first + 1, ..., first + n - 1 the set says yes. It measures the
+ * rate with one call. */
 WEB_EXPORT(hasRange) double web_has_range(const tamis_set *set, double first, double n) {
     uint64_t const from = (uint64_t)first, end = from + (uint64_t)n;
     double         found = 0;

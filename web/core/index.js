@@ -1,6 +1,5 @@
 // index.js - the library, loaded: import { create, open, plan } from "@tamis/core".
-//
-// tamis.wasm lies beside this file. In node it is read, elsewhere it is fetched.
+// tamis.wasm is in the same folder as this file. In node it is read from disk, elsewhere it is fetched.
 import { load, TamisError } from "./core.js";
 
 async function wasm() {

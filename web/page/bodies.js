@@ -28,7 +28,7 @@ function readBloom(body, g) {
   return blocks;
 }
 
-// Counters in lines of 64 bytes, or one behind the other. A counter's tone is how many keys it can be the sum of, at most.
+// Counters in lines of 64 bytes, or one after the other. The tone of a counter is the largest number of keys that it can contain.
 function readVicbf(body, g) {
   const smallest = Math.log2(g.increments & -g.increments);
   const keysIn = (value) => (value === 0 ? 0 : Math.max(1, Math.floor(value / smallest)));

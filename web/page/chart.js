@@ -52,7 +52,7 @@ function axes(root, box, xTicks, yTicks, xName, yName) {
   svg("text", { x: 4, y: 10, class: "name" }, root, yName);
 }
 
-// Labels beside their points, moved apart where they would lie on each other.
+// Labels beside their points, moved apart where they would overlap.
 function spread(labels, least, top, bottom) {
   const sorted = [...labels].sort((a, b) => a.y - b.y);
   for (let i = 1; i < sorted.length; i++) {
@@ -96,7 +96,7 @@ function drawMinimum(root, x, y, low, high) {
 function drawPoints(root, able, { x, y, box }, chosen, onChoose) {
   const labels = able.map((row) => ({ row, x: x(row.fpr), y: y(row.bitsPerKey) + 4 }));
   spread(labels, 14, box.top + 20, box.bottom - 2);
-  labels.sort((a, b) => (a.row.kind === chosen) - (b.row.kind === chosen)); // the chosen one lies on top
+  labels.sort((a, b) => (a.row.kind === chosen) - (b.row.kind === chosen)); // the chosen one is drawn on top
   for (const { row, y: at } of labels) {
     const [cx, cy] = [x(row.fpr), y(row.bitsPerKey)];
     const side = cx + 75 > box.width ? -1 : 1;
@@ -130,7 +130,7 @@ export function drawFilling(holder, { curve, points, asks, capacity }) {
   for (const point of points) svg("circle", { cx: x(point.keys), cy: y(point.rate), r: point === last ? 4.5 : 2, class: point === last ? "now" : "measured" }, root);
 }
 
-// Half the width of the 95% band of a measurement with so many asks.
+// Half the width of the 95% band of a measurement with this many lookups.
 export function band(rate, asks) {
   return 1.96 * Math.sqrt((rate * (1 - rate)) / asks);
 }

@@ -36,7 +36,7 @@ function layout(blocks, width, cell) {
   return { places, height: y + tallest };
 }
 
-// The largest cells with which all is lower than `most` pixels.
+// The largest cells with which the whole picture is lower than `most` pixels.
 function fit(blocks, width, most) {
   for (let cell = 14; cell > 4; cell--) {
     const found = layout(blocks, width, cell);

@@ -1,6 +1,6 @@
-// fill.js - a small set that fills while you look: its buckets, and its measured rate beside the predicted one.
+// fill.js - a small set that fills while you watch: its buckets, and its measured rate compared with the predicted one.
 
-const ASKS = 20000; // keys that were never added, asked for each measurement
+const ASKS = 20000; // keys that were never added, looked up for each measurement
 const FIRST_ASK = 1e12; // ids that no other measurement has used
 const CURVE_POINTS = 22;
 
@@ -32,7 +32,7 @@ export class Filling {
     this.show();
   }
 
-  // A kind may be better than it was asked to be.
+  // A kind may have a lower rate than requested.
   tellPlan() {
     const { kind, capacity, fpr } = this.spec;
     const why = kind === "line" ? `, far below the ${rateText(fpr)}, since it keeps at least one byte of each key` : "";
@@ -118,7 +118,7 @@ export class Filling {
     this.tell(measured);
   }
 
-  // Also when the window changes its size or its colours.
+  // Draw again also when the window changes its size or its colours.
   paint() {
     drawBlocks(byId("buckets"), this.blocks, this.shown.before);
     drawFilling(byId("filling"), { curve: this.curve, points: this.points, asks: ASKS, capacity: this.spec.capacity });

@@ -1,9 +1,9 @@
-// job.js - what you want, what every kind would cost, and the lines to copy.
+// job.js - the job that the controls describe, the cost of every kind, and the code to copy.
 
 const byId = (id) => document.getElementById(id);
-const MOST_KEYS = 1e8; // beyond, some kinds do not fit into the 2 GiB that the page has
+const MOST_KEYS = 1e8; // with more keys, some kinds do not fit into the 2 GiB that the page has
 
-// The job as the controls say it; null if a field cannot be read.
+// The job that the controls describe; null if a field is not valid.
 export function readJob() {
   const capacity = readCount(byId("keys").value);
   const fpr = readRate(byId("rate").value);
@@ -29,7 +29,7 @@ export function planJob(tamis, job) {
   return sortRows(tamis.plan(job).map((row) => passOver(row, job)));
 }
 
-const COUNT_TO = 255; // of a spec that says nothing (tamis.h)
+const COUNT_TO = 255; // the default of a spec (tamis.h)
 
 // In the words and the order of the tool (cli/cmd_plan.c).
 function whyNot(row, job) {

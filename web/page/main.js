@@ -27,7 +27,7 @@ function showStale(job) {
 function startJob(tamis) {
   let wanted = hashToControls(location.hash);
   let rows = [];
-  let lastJob; // the last one that could be read
+  let lastJob; // the last valid job
   const sliders = [sliderOf("keys", "keys-slider", readCount, (value) => countText(Number(value.toPrecision(2)))),
     sliderOf("rate", "rate-slider", readRate, (value) => rateText(Number(value.toPrecision(1))))];
   const show = (job) => {

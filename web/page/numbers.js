@@ -1,6 +1,6 @@
 // numbers.js - numbers as the command line tool writes and reads them (common/numbers.c).
 
-// As printf's %.1f and so on: of two that are equally near, the even one. toFixed() takes the larger.
+// Like printf's %.1f and so on: of two numbers that are equally near, take the even one. toFixed() takes the larger.
 export function fixedText(value, decimals) {
   const scaledUp = value * 10 ** decimals;
   const isTie = scaledUp % 1 === 0.5 && Math.floor(scaledUp) % 2 === 0;

@@ -1,8 +1,8 @@
-// words.js - a list of your own, or the file of a set: ask it, remove keys, save it.
+// words.js - a set from your own list or from a file: look up keys, remove them, save it.
 
 const NEWLINE = 10;
 const RETURN = 13;
-const MOST_COPIES = { remove: 15, count: 255 }; // that -n auto makes room for
+const MOST_COPIES = { remove: 15, count: 255 }; // the largest number of copies that -n auto makes room for
 const MAGIC = [0x89, 0x74, 0x61, 0x6d, 0x69, 0x73, 0x0d, 0x0a];
 const SAMPLE = "almond anise apple apricot artichoke basil bay bean beet bread butter cabbage caper carrot celery chard cheese cherry chestnut"
   + " chickpea chive cinnamon clove cod coriander corn courgette cream cress crumb cucumber cumin currant date dill duck egg endive fennel fig"
@@ -31,7 +31,8 @@ function endsWithReturn(line) {
   return line.length > 0 && line[line.length - 1] === RETURN;
 }
 
-// How many lines are different, and how often the most frequent one comes. Bytes as letters, one each, can be keys of a Map.
+// How many lines are different, and how often the most frequent one comes. Bytes are written as one letter each, so that they can
+// be keys of a Map.
 function countLines(lines) {
   const letters = new TextDecoder("windows-1252");
   const copies = new Map();

@@ -1,4 +1,4 @@
-// core.mjs - the package in node, beside the command line tool: the same plans, the same files, both ways.
+// core.mjs - the package in node, compared with the command line tool: the same plans, and the same files in both directions.
 //
 // usage: node web/test/core.mjs BUILD        speaks TAP
 import { execFileSync } from "node:child_process";
@@ -18,7 +18,7 @@ function tool(args, input = "") {
   return execFileSync(join(build, "tamis"), args, { input, encoding: "utf8", cwd: folder, stdio: ["pipe", "pipe", "ignore"] });
 }
 
-// Ends with 1 if a key is absent: that is an answer here.
+// The tool ends with 1 if a key is absent: here that is an answer, not an error.
 function ask(file, keys) {
   try {
     return tool(["has", file], keys.join("\n")).split("\n").filter(Boolean);
