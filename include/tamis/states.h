@@ -240,10 +240,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_states_tick(tamis_states *states, u
                                                          uint64_t *aged, uint64_t *ret_backlog);
 
 /** Give a table that was made with `grow_to` another capacity, as tamis_resize() does for sets: the
- *  next one above `capacity` that it can have; larger, or smaller after many keys have gone, and
- *  then memory comes back. Values and timers stay as they are: a key gets the time that it would
- *  have had, and up to one unit of the sweep more (a unit is what is swept at a time; in the
- *  smallest table it is at most a 32nd of a pass).
+ *  smallest possible one that is at least `capacity`. Choose a larger one before many keys arrive,
+ *  or a smaller one after many keys were removed, to free memory. Values and timers stay as they
+ *  are. A key may stay a little longer: at most the time in which the sweep visits one unit (the
+ *  buckets that it visits together; at most a 32nd of the smallest table).
  *  @param ret_capacity the capacity that it has now; may be NULL.
  *  @return TAMIS_OK; _CANNOT: the table has a fixed size; _LIMIT: more than grow_to; _FULL: the
  *  table holds more than that; _MEMORY, _READ_ONLY, _ARGUMENT. */

@@ -43,13 +43,17 @@
 
 #include <math.h>
 
-#define MAX_STUCK 1e-3 /* chance that any entry ever sticks, unless more is put up with */
+/* The largest acceptable chance that any entry ever saturates, unless the caller accepts a larger
+ * `overflow`. The default overflow, 1e-10, would need wider counters in every entry. That is not
+ * worth it: a marked entry loses no key, it only excludes none. */
+#define MAX_STUCK 1e-3
 
 static_assert(BH_MAX_HASHES <= PROBES_MAX, "room for all places of a key");
 static_assert(sizeof(pairs) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
 
 /* ------------------------------------------------------------------ planning */
 
+/* c1 and c2 are side by side in one field, so that a lookup reads both with one load. */
 static uint64_t bhcbf_entry_bits(const uint64_t *geometry) {
     return geometry[BH_COUNT_BITS] + geometry[BH_SUM_BITS];
 }
@@ -74,6 +78,11 @@ static bool bhcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
 
 #define NEVER 1e-30 /* a chance that no forecast needs */
 
+/* A profile has two properties of an entry for each number of keys in it: how many absent keys it
+ * excludes, and how likely it is to be out of range. It is computed up to the number of keys that
+ * practically no entry has. Then both rates are means over the number of keys in an entry, which is
+ * binomial. Every entry of the filling, and every change after it, is one more chance to saturate:
+ * these are the events. */
 static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
     double const   m = (double)g[BH_ENTRIES], n = (double)work->capacity;
@@ -104,7 +113,11 @@ TAMIS_INLINE const pairs *bhcbf_layout(const tamis_table *table) {
     return (const pairs *)(const void *)table->derived;
 }
 
-/* ------------------------------------------------------------------ one entry */
+/* ------------------------------------------------------------------ one entry
+ *
+ * A marked entry (pairs.h) has lost its counters for good. So a lookup must take it for a yes, a
+ * removal may pass it by, and no change may touch it: otherwise a key that is in the set could be
+ * missed. */
 
 TAMIS_INLINE uint64_t bhcbf_get(const tamis_table *table, uint64_t entry) {
     return packed_get(table->body, entry, pairs_bits(bhcbf_layout(table)));
@@ -118,6 +131,8 @@ TAMIS_INLINE void bhcbf_set(tamis_table *table, uint64_t entry, pair p) {
     table->saturated += field == pairs_mark(layout);
 }
 
+/* Can `times` places of a key, which add `sum` together, be in this entry? As the lookup tests it:
+ * the basic lookup ignores c2 beyond h keys. */
 TAMIS_INLINE bool bhcbf_entry_may_hold(const tamis_table *table, uint64_t entry, uint64_t times,
                                        uint64_t sum) {
     const pairs *const layout = bhcbf_layout(table);
@@ -126,6 +141,7 @@ TAMIS_INLINE bool bhcbf_entry_may_hold(const tamis_table *table, uint64_t entry,
     return pairs_may_hold(layout, pairs_unpack(layout, field), times, sum);
 }
 
+/* The same for a removal, which always tests c2: I3 must hold for what remains. */
 TAMIS_INLINE bool bhcbf_entry_can_lose(const tamis_table *table, const pairs_step *step) {
     const pairs *const layout = bhcbf_layout(table);
     uint64_t const     field = bhcbf_get(table, step->entry);
@@ -155,7 +171,8 @@ TAMIS_INLINE unsigned bhcbf_entry_down(tamis_table *table, const pairs_step *ste
 
 /* ------------------------------------------------------------------ where a key counts */
 
-/* A place is an entry and a number of D (pairs.h). There are this many: */
+/* A place is an entry and a number of D (pairs.h): one random number below m x l selects both, so a
+ * key needs k random numbers and not 2k. There are this many places: */
 TAMIS_INLINE uint64_t bhcbf_places(const tamis_table *table) {
     return table->geometry[BH_ENTRIES] * bhcbf_layout(table)->sums.n;
 }
@@ -200,7 +217,10 @@ TAMIS_INLINE void bhcbf_up(tamis_table *table, const uint64_t *place, unsigned k
     table->keys += changed; /* an add that met only marked entries is not counted */
 }
 
-/* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all entries are marked. */
+/* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all entries are marked. All entries
+ * are tested before the first changes. Steps are of different entries, so a change of one does not
+ * affect the test of another. `keys` can be 0 already: adds that met only marked entries were not
+ * counted. */
 TAMIS_INLINE tamis_status bhcbf_down(tamis_table *table, const uint64_t *place, unsigned k) {
     pairs_step     step[PROBES_MAX];
     unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);

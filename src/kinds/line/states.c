@@ -2,9 +2,14 @@
  *
  * line.c explains the table; state_cells.h says what put, get, move, touch and drop mean, and has
  * the functions that do it. Here is what they are made of. The cell of a key is its entry, which is
- * one for each fingerprint; its field is the value in the rest of the entry (lines.h). Values stand
- * below the remainder in a rest, so the order of entries does not depend on them, and a value
- * changes in place. A unit of the sweep is a bucket.
+ * one for each fingerprint; its field is the value in the rest of the entry (lines.h).
+ *
+ *     a rest      | remainder | timer, value | counter |        state_cells.h packs the field
+ *                  high bits   '-- field ---'  low bits
+ *
+ * The field is below the remainder, so the order of entries does not depend on it, and a value
+ * changes in place: a move writes a few bits, and no entry moves. A unit of the sweep is a bucket:
+ * its line, its part of the shelf and its words in the attic age together.
  */
 #include "line.h"
 #include "near.h"
@@ -69,7 +74,7 @@ static tamis_status line_insert_field(tamis_table *table, uint64_t hash, uint64_
     return TAMIS_OK;
 }
 
-/* The entry goes with all copies that it counts. */
+/* Remove the entry of a key, with all copies that it counts. */
 static void line_erase_state(tamis_table *table, uint64_t hash) {
     lines_view const  lines = line_view(table);
     lines_place const place = lines_find(lines, hash);

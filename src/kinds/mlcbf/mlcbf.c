@@ -84,6 +84,8 @@ static bool mlcbf_levels_are_possible(const uint64_t *g) {
     return g[ML_BITS] != 0;
 }
 
+/* Every geometry of a file is checked here, field by field. A table of a single counter is refused:
+ * all keys would share it. */
 static bool mlcbf_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     if (g[ML_COUNTERS] < 1 || g[ML_COUNTERS] > ML_MAX_COUNTERS || g[ML_AREA] > ML_MAX_AREA)
         return false;
@@ -149,7 +151,9 @@ TAMIS_INLINE mlcbf_place mlcbf_find_place(const tamis_table *table, uint64_t has
     return (mlcbf_place){ block * shape->block_bits, at, step };
 }
 
-/* All places of a key, those on the same counter joined. Returns how many. */
+/* All places of a key, those on the same counter joined. Returns how many. Joined places exclude
+ * more: 22 = 8 + 14 may hold a key that adds 8 and a key that adds 14, but no key that adds 8 to
+ * this counter twice. And a removal must not find the counter that it has just changed. */
 TAMIS_INLINE unsigned mlcbf_find_places(const tamis_table *table, uint64_t hash,
                                         mlcbf_place *ret_places) {
     unsigned const k = (unsigned)table->geometry[ML_HASHES];
@@ -172,13 +176,17 @@ TAMIS_INLINE uint64_t mlcbf_get(const tamis_table *table, const mlcbf_place *pla
     return levels_get(&mlcbf_shape_of(table)->layout, table->body, place->block, place->i);
 }
 
+/* Change a counter that is not stuck. The caller knows its old number from mlcbf_get(), which saves
+ * a second walk through the levels. The change may close the block: then other counters get stuck,
+ * too, and levels_set() returns how many. */
 TAMIS_INLINE void mlcbf_set(tamis_table *table, const mlcbf_place *place, uint64_t old_number,
                             uint64_t new_number) {
     table->saturated += levels_set(&mlcbf_shape_of(table)->layout, table->body, place->block,
                                    place->i, old_number, new_number);
 }
 
-/* May a counter that stores x hold a key that adds `step`? */
+/* May a counter that stores x hold a key that adds `step`? A stuck counter has lost its sum, so it
+ * may hold every key. */
 TAMIS_INLINE bool mlcbf_may_hold(const numbered *map, uint64_t x, uint64_t step) {
     return x == LEVELS_STUCK || increments_may_hold(&map->d, numbered_value(map, x), step);
 }
@@ -287,7 +295,8 @@ static void mlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 /* ------------------------------------------------------------------ merging */
 
 /* Add every counter of a block. A closed block of `from` closes that of `into`, and a stuck counter
- * of `from` makes that of `into` stuck. */
+ * of `from` makes that of `into` stuck: their sums are not known. The block is closed first, since
+ * cells that are inserted before would be dropped again. */
 static void mlcbf_merge_block(tamis_table *into, const tamis_table *from, uint64_t block) {
     const mlcbf_shape *const shape = mlcbf_shape_of(into);
     const levels *const      layout = &shape->layout;
@@ -335,6 +344,8 @@ static bool mlcbf_block_can_lose(const tamis_table *into, const tamis_table *fro
     return true;
 }
 
+/* Subtract a block that mlcbf_block_can_lose() has accepted. Counters become smaller, so cells are
+ * only rewritten or deleted, and the block never closes. */
 static void mlcbf_block_lose(tamis_table *into, const tamis_table *from, uint64_t block) {
     const mlcbf_shape *const shape = mlcbf_shape_of(into);
     levels_walk              walk = levels_begin(&shape->layout, from->body, block);
