@@ -359,16 +359,25 @@ void setfile_name_capacity(const tamis_facts *facts, capacity_text ret_text) {
                    plural(facts->capacity, "key", "keys"), each, growth);
 }
 
+/* How far the estimate of different keys may be off by chance. A set that can remove and stores
+ * fingerprints knows how many different ones there are; only the number of keys that share one is
+ * estimated. In other sets the estimate of a few keys scatters more: that of 1000 keys in
+ * `counting` by about 1%. */
+static double distinct_scatter(const tamis_info *info, bool is_multiset) {
+    double const keys = (double)info->facts.keys;
+    double const shared = fabs(info->distinct - (double)info->prints);
+    bool const   is_exact = is_multiset && info->prints != 0;
+    return is_exact ? 0.5 + 3 * sqrt(shared) : 2.5 + 0.005 * keys + sqrt(keys);
+}
+
 void setfile_name_contents(const tamis_info *info, contents_text ret_text) {
     uint64_t const keys = info->facts.keys;
     double const   difference = info->distinct - (double)keys;
     number_text    counted, distinct;
     number_exact(keys, counted);
     number_exact((uint64_t)(info->distinct + 0.5), distinct);
-    /* The estimate of a few keys scatters: that of 1000 keys in `counting` by about 1%. */
-    double const scatter = 2.5 + 0.005 * (double)keys + sqrt((double)keys);
-    bool const   is_chance = fabs(difference) <= scatter;
-    bool const   is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    bool const is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    bool const is_chance = fabs(difference) <= distinct_scatter(info, is_multiset);
     if (!is_chance && is_multiset && difference < 0) {
         (void)snprintf(ret_text, sizeof(contents_text), "%s copies of about %s %s", counted,
                        distinct, info->distinct < 1.5 ? "key" : "keys");

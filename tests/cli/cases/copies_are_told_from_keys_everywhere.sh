@@ -8,3 +8,8 @@ seq 1 | tamis remove set.tamis
 # dedup counts different lines: a thousand are there, so that two hundred more fit
 seq 801 1200 | code_of tamis dedup --set set.tamis -c
 tamis verify --json set.tamis | grep keys
+# a few copies among a hundred keys are noticed, where the set knows its fingerprints
+for kind in line rank; do
+    { seq 100; yes apple | head -n 20; } | tamis build -q few.tamis -n 1000 --remove --kind $kind --seed 1
+    seq 1 | tamis remove few.tamis
+done
