@@ -186,7 +186,7 @@ static void take_shards(options *to, const char *text) {
 static void take_wait(options *to, const char *text) {
     uint64_t replicas;
     refuse("--wait", text, number_read_count(text, &replicas));
-    if (replicas > MAX_REPLICAS) refuse("--wait", text, "no node has so many replicas");
+    if (replicas > MAX_REPLICAS) refuse("--wait", text, "no node has that many replicas");
     to->replicas = (unsigned)replicas;
 }
 
@@ -280,7 +280,7 @@ static const option_entry table[N_OPTIONS] = {
                       take_hash },
     [OPTION_CLUSTER] = { 0, "cluster", "HOST:PORT", "any node of the cluster, or a single server",
                          take_cluster },
-    [OPTION_SHARDS] = { 0, "shards", "P", "spread a new set over so many keys, a power of two (64)",
+    [OPTION_SHARDS] = { 0, "shards", "P", "number of keys for a new set, a power of two (64)",
                         take_shards },
     [OPTION_WAIT] = { 0, "wait", "N", "replicas that must have a change before it is done (1)",
                       take_wait },

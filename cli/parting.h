@@ -22,7 +22,7 @@
 
 typedef struct parting parting;
 
-/* For so many threads that add to this set. Ends the program if there is no memory. */
+/* For this many threads that add to the set. Ends the program if there is no memory. */
 parting *parting_make(tamis_set *set, unsigned threads);
 void     parting_free(parting *all);
 

@@ -99,7 +99,7 @@ static void prepare_split(tamis_set *whole, unsigned parts, const options *asked
     (void)!tamis_get_field(whole, "buckets", &buckets); /* 0: its kind cannot be split */
     uint64_t const most = buckets & (~buckets + 1);
     if (buckets == 0 || most >= parts || tamis_get_facts(whole, &facts) != TAMIS_OK)
-        die_of("the set cannot be split into so many shards", &problem, status);
+        die_of("the set cannot be split into that many shards", &problem, status);
     uint64_t const factor = parts / most;
     if (facts.grow_to == 0 || facts.capacity > facts.grow_to / factor)
         die("its %" PRIu64 " buckets are not a multiple of %u shards%s. Write --shards %" PRIu64
@@ -109,7 +109,8 @@ static void prepare_split(tamis_set *whole, unsigned parts, const options *asked
             (buckets + parts - 1) / parts * parts);
     status = tamis_resize(whole, facts.capacity * factor, NULL);
     if (status == TAMIS_OK) status = try_split(whole, parts, &problem);
-    if (status != TAMIS_OK) die_of("the set cannot be split into so many shards", &problem, status);
+    if (status != TAMIS_OK)
+        die_of("the set cannot be split into that many shards", &problem, status);
     if (!is_given(asked, OPTION_BIT(QUIET)))
         warn("the set grows to %" PRIu64 " times its size, since its %" PRIu64
              " buckets are not a multiple of %u",

@@ -3,7 +3,7 @@
  * round_start() sends all requests of a round; round_finish() waits for the replies. Several rounds
  * may be on their way: a node replies in the order in which it was asked, and each reply finds the
  * round that it belongs to. What a node did not answer, or answered with MOVED, ASK or "try again",
- * is sent again, to whoever owns the slot then. With `replicas`, a round ends when this many
+ * is sent again, to the node that owns the slot then. With `replicas`, a round ends when this many
  * replicas have it: each node is told to WAIT behind the requests. If a node breaks before that,
  * all it has done in this round may be lost, and is sent again to its successor. So requests that
  * change something carry REQUEST client n: those that were not lost are not done twice. There is

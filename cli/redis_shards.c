@@ -180,7 +180,8 @@ static void name_client(shards *set) {
                    random[1] >> 16);
 }
 
-/* From a file or the environment: whoever can list processes can read a command line. */
+/* From a file or the environment, since every user who can list processes can read a command
+ * line. */
 static const char *read_password(const options *asked) {
     static char line[1024];
     if (asked->password_file == NULL) return getenv("TAMIS_REDIS_PASSWORD");

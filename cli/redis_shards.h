@@ -3,7 +3,8 @@
  * Shard i is the key NAME:{t}:i. Its tag t is a number whose slot is among those from i / P to
  * (i + 1) / P of all slots: the first one, counted from a hash of NAME, so that not all sets use
  * the same slots. So shards are spread over the slots as evenly as they can be, and a node gets as
- * many of them as it has slots. NAME:tamis says what the set is like (redis_meta.h); whoever knows
+ * many of them as it has slots. NAME:tamis says what the set is like (redis_meta.h); a client that
+ * knows
  * the name can find the rest.
  */
 #ifndef CLI_REDIS_SHARDS_H

@@ -44,7 +44,7 @@ static const places CBF = { .m = COUNTERS, .n = KEYS, .k = HASHES };
 typedef struct cbf_outcome {
     uint64_t hits_filled;                       /* of QUERIES, before the steps */
     uint64_t hits_few, hits_more, hits_churned; /* after them */
-    uint64_t reached[LEVELS];                   /* counters that ever held so much or more */
+    uint64_t reached[LEVELS];                   /* counters that ever held this value or more */
     uint64_t rises[LEVELS]; /* how often a step raised a counter to this value */
     uint64_t stuck;         /* counters that the library reports saturated */
     uint64_t refused;       /* removals of keys that were there */

@@ -183,7 +183,7 @@ static bool array_do(Op *op, const struct ArrowSchema *schema, const struct Arro
     }
     if (null < array->length) {
         error_format(core, "ArgumentError",
-                     "element %lld is null, which is no key: drop nulls first", (long long)null);
+                     "element %lld is null, which is not a key: drop nulls first", (long long)null);
         return false;
     }
     return array->length == 0 || op_take_array(op, &keys);

@@ -14,7 +14,7 @@
  *
  *     timer of t bits:  0 .. 2^t - 1  =  0 .. most + owed,    most = 2^(t-1) - 1,  owed <= most + 1
  *
- * A unit is never owed more than most + 1 passes: after so many, every cell that was not touched is
+ * A unit is never owed more than most + 1 passes: after those, every cell that was not touched is
  * removed. If time jumps further, the rest of the jump is dropped.
  *
  * A value can have a shorter life than others: fewer passes, `lives` says how many.
@@ -50,7 +50,7 @@ TAMIS_INLINE uint64_t sweep_most(const sweep *hand) {
 }
 
 /* A call of tick visits at most twice the units that fall due in a tick, and never fewer than
- * SWEEP_CALL_UNITS if so many are due. So a caller who calls once in a tick keeps up, and reduces
+ * SWEEP_CALL_UNITS if that many are due. So a caller who calls once in a tick keeps up, and reduces
  * the backlog. */
 TAMIS_INLINE uint64_t sweep_units_of_a_call(const sweep *hand) {
     uint64_t const one_tick = hand->units * sweep_most(hand) / hand->timeout + 1;

@@ -1,6 +1,6 @@
 /* test_crafted_states.c - files of states that an attacker made, with right checksums.
  *
- * usage: test_crafted_states [TIMES]      so many times 8,000 random files per table
+ * usage: test_crafted_states [TIMES]      TIMES x 8,000 random files per table
  *
  * As in test_crafted.c, a file that is accepted must survive operations on it, one that is refused
  * must get a reason, and no file may ask for more memory than twice its length.

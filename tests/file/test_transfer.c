@@ -1362,7 +1362,8 @@ static void crafted_lists_are_refused(void **state) {
     }
 }
 
-/* A list of one print whose copies are so many zeros, a one, and as many bits. */
+/* A list of one print. Its copies are a run of zeros, a one, and as many bits as there were
+ * zeros. */
 static buffer with_gamma(unsigned zeros, uint64_t rest) {
     bit_string payload = { .bits = 0 };
     put(&payload, 1, 1);

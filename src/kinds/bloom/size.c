@@ -79,7 +79,8 @@ static uint64_t best_blocked_k(double n, uint64_t first, uint64_t last, const ui
  * cache take twice as long. So a fast filter has 8 or more. */
 #define FEWEST_FAST_HASHES 8
 
-/* In two steps: the fewest lines over all k that are possible; then, in so many lines, the k with
+/* In two steps: the fewest lines over all k that are possible; then, with this number of lines, the
+ * k with
  * the lowest rate, which may be another one. A fixed k is the only one that is tried. */
 static bool bloom_choose_blocked(const tamis_need *need, uint64_t *g) {
     bool const     is_any_k = g[BLOOM_HASHES] == NEED_FREE;

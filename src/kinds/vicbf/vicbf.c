@@ -164,7 +164,7 @@ TAMIS_INLINE unsigned vicbf_probes(const vicbf_shape *shape, uint64_t hash,
     return bits_popcount(seen) == hashes ? hashes : vicbf_join(ret_probe, hashes);
 }
 
-/* May a counter of value c hold a probe that adds so much? */
+/* May a counter of value c hold a probe that adds this number? */
 TAMIS_INLINE bool vicbf_may_hold(const vicbf_shape *shape, uint64_t c, uint64_t adds) {
     return c == shape->top || increments_may_hold(&shape->d, c, adds);
 }

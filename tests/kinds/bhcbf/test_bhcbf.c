@@ -48,10 +48,10 @@ struct oracle {
     uint64_t g[BH_FIELDS];
     int      value[64], n; /* the sequence */
     int      centre, low;  /* of c3, or 0 */
-    int      rows;         /* sums of so many numbers and more are not in the table */
+    int      rows;         /* sums of this many numbers or more are not in the table */
     int      c1[MAX_ENTRIES], c2[MAX_ENTRIES];
     bool     is_stuck[MAX_ENTRIES];
-    bool     made[64][MAX_SUM]; /* of exactly so many numbers */
+    bool     made[64][MAX_SUM]; /* made[n][s]: is s a sum of exactly n numbers? */
     uint64_t keys, saturated;
 };
 

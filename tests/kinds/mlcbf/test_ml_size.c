@@ -81,7 +81,7 @@ static void the_law_of_a_counter_is_that_of_its_hits(void **state) {
 
 /* ------------------------------------------------------------------ the paper */
 
-/* A row of ToN 2014: one level of so many bits, or several levels, and the exact rate with k
+/* A row of ToN 2014: one level of this many bits, or several levels, and the exact rate with k
  * hashes. */
 typedef struct row {
     const char *name;
@@ -125,7 +125,7 @@ static double mean_rate(const uint64_t *g, uint64_t n) {
     return sum;
 }
 
-/* The cells of a block beside an area, for a block that has levels of so many bits. */
+/* The cells of a block beside an area, for a block that has levels of these bits. */
 static ml_heights heights_of(const uint64_t *bits, double load) {
     static ml_model model;
     static ml_law   law;
@@ -215,13 +215,13 @@ static void the_papers_sizing_overflows_in_a_third_of_filters(void **state) {
 typedef struct life {
     uint64_t n;
     unsigned lifetime; /* as a multiple of n */
-    uint64_t less;     /* with so many bits of area less, it sticks as often as stated */
+    uint64_t less;     /* with this many bits of area less, it saturates as often as stated */
     uint64_t g[ML_FIELDS];
 } life;
 
 /* Blocks close or counters reach the top, while tables are filled or later, in about half of the
- * tables each.
- * */
+ * tables
+ * each. */
 static const life lives[] = {
     { 500, 1, 0, { 20, 100, 236, 3, GENERAL, 0, 2, 2, 3, 8 } },
     { 500, 8, 12, { 20, 100, 306, 3, GENERAL, 0, 2, 2, 3, 8 } },
