@@ -76,10 +76,14 @@ void tamis_grow_follow_sweep(tamis_set *set);
 /* grow_states.c */
 extern const kind_states tamis_grow_states;
 
-/* grow_states.c: calls the caller's state machine, and remembers its decision. So the machine is
- * called once, even if its decision has to wait for room. The context is a grow_note. */
+/* grow_states.c: calls the caller's state machine, and remembers its decision, which may have to
+ * wait for room. If it is called again for a key in the same state, it repeats the decision. So the
+ * machine is called once for each state that it is shown. The context is a grow_note. */
 typedef struct grow_note {
     const kind_stepper *asked;
+    bool                is_decided;
+    tamis_status        was; /* the state of the key that was decided on */
+    uint32_t            value;
     tamis_step          decided;
     uint32_t            to;
 } grow_note;

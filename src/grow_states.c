@@ -72,6 +72,13 @@ static tamis_status grow_drop(tamis_table *table, uint64_t hash, uint64_t from) 
 tamis_step tamis_grow_remember(void *context, size_t i, tamis_status was, uint32_t value,
                                uint32_t *ret_to) {
     grow_note *const note = context;
+    if (note->is_decided && was == note->was && value == note->value) {
+        *ret_to = note->to;
+        return note->decided;
+    }
+    note->is_decided = true;
+    note->was = was;
+    note->value = value;
     note->decided = note->asked->decide(note->asked->context, i, was, value, ret_to);
     note->to = *ret_to;
     return note->decided;

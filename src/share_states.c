@@ -123,17 +123,17 @@ static tamis_status share_states_get(const tamis_table *table, uint64_t hash, ui
     return call.status;
 }
 
+/* While room is made for a new key, another thread may put the same key. So the whole step is tried
+ * again, and the machine is asked again only if it would see another state than before. */
 static tamis_status share_states_step(tamis_table *table, uint64_t hash,
                                       const kind_stepper *stepper, tamis_status *ret_was,
                                       uint32_t *ret_value) {
     grow_note          note = { .asked = stepper };
     kind_stepper const noting = { tamis_grow_remember, &note, stepper->i };
     state_call         call = { .stepper = &noting };
-    tamis_status       status = change_once(share_set_of_table(table), hash, 1, do_step, &call);
+    tamis_status const status = change_or_grow(share_set_of_table(table), hash, do_step, &call);
     *ret_was = call.was;
     *ret_value = call.value;
-    if (status == TAMIS_ERR_FULL && note.decided == TAMIS_STEP_SET)
-        status = share_states_put(table, hash, note.to);
     return status;
 }
 

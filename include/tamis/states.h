@@ -209,7 +209,11 @@ typedef enum tamis_step {
  *  table that calls it. A call that would change that table (put, move, touch, drop, a batch, tick,
  *  clear, merge into it) returns TAMIS_ERR_REENTRY and does nothing; tamis_states_free() does
  *  nothing, either. Calls that only read the table (get, inspect, copy, save, ...) are allowed,
- *  unless it is shared. Other tables can be used freely. */
+ *  unless it is shared. Other tables can be used freely.
+ *
+ *  It is called once for each key. Only in a shared table that grows it may be called again for the
+ *  same key: if there was no room for its first decision, and another thread has changed the key
+ *  while room was made. Then only the last decision counts. */
 typedef tamis_step tamis_stepper(void *context, size_t i, tamis_status status, uint32_t value,
                                  uint32_t *ret_to);
 

@@ -283,11 +283,103 @@ static void timers_stay_possible(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ a step that has to wait */
+
+/* An allocator that fails; or that lets another thread change the table while it allocates. */
+typedef struct meddler {
+    tamis_states *states;
+    bool          fails, meddles;
+    uint64_t      late; /* the first id that was refused; all ids below it are in the table */
+    unsigned      asked;
+} meddler;
+
+/* The other thread: there is room for the late key now, and it is put with another value. */
+static void *make_room_and_put(void *context) {
+    meddler *const my = context;
+    for (uint64_t id = 0; id < my->late; id++)
+        if (tamis_states_drop_id(my->states, id, TAMIS_ANY_VALUE) != TAMIS_OK) return NULL;
+    return tamis_states_put_id(my->states, my->late, 1) == TAMIS_OK ? my : NULL;
+}
+
+static void *meddler_alloc(void *context, size_t bytes, size_t alignment) {
+    meddler *const my = context;
+    pthread_t      thread;
+    void          *is_done = my;
+    if (my->fails) return NULL;
+    if (my->meddles) {
+        my->meddles = false;
+        assert_int_equal(pthread_create(&thread, NULL, make_room_and_put, my), 0);
+        assert_int_equal(pthread_join(thread, &is_done), 0);
+        assert_non_null(is_done);
+    }
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void meddler_free(void *context, void *memory, size_t bytes) {
+    (void)context;
+    (void)bytes;
+    free(memory);
+}
+
+static tamis_states *make_meddled(meddler *my, const char *kind) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    tamis_seed const  seed = { 3, 4 };
+    tamis_problem     problem = { .text = "" };
+    spec.capacity = 1000;
+    spec.grow_to = 20000;
+    spec.values = VALUES;
+    spec.fpr = 1e-6;
+    spec.kind = kind;
+    spec.seed = &seed;
+    spec.shared = true;
+    spec.allocator = (tamis_allocator){ meddler_alloc, meddler_free, my };
+    if (tamis_states_create(&spec, &my->states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
+    return my->states;
+}
+
+/* A new key gets the value 0; one that is there, the next value. */
+static tamis_step decide_next(void *context, size_t i, tamis_status was, uint32_t value,
+                              uint32_t *ret_to) {
+    ((meddler *)context)->asked++;
+    (void)i;
+    *ret_to = was == TAMIS_OK ? value + 1 : 0;
+    return TAMIS_STEP_SET;
+}
+
+/* The machine decides for a key that is absent, and there is no room for it. While room is made,
+ * another thread puts the key. The machine is asked again: it must not put a key that is there. */
+static void a_step_that_waits_for_room_sees_who_was_faster(void **state) {
+    (void)state;
+    const char *const kinds[] = { "line", "rank" };
+    for (size_t k = 0; k < COUNT(kinds); k++) {
+        meddler             my = { .states = NULL };
+        tamis_states *const states = make_meddled(&my, kinds[k]);
+        uint32_t            value = 0;
+        tamis_status        status;
+        tamis_states_batch  batch = {
+             .ids = &my.late, .n = 1, .ret_statuses = &status, .ret_values = &value
+        };
+        my.fails = true;
+        while (tamis_states_put_id(states, my.late, 2) == TAMIS_OK) my.late++;
+        my.fails = false;
+        my.meddles = true;
+        assert_int_equal(tamis_states_step_batch(states, &batch, decide_next, &my, NULL), TAMIS_OK);
+        assert_int_equal(status, TAMIS_OK);
+        assert_int_equal(value, 1);
+        assert_int_equal(my.asked, 2);
+        assert_int_equal(tamis_states_get_id(states, my.late, &value), TAMIS_OK);
+        assert_int_equal(value, 2);
+        assert_valid(states);
+        tamis_states_free(states);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_sees_an_ordinary_table),
         cmocka_unit_test(threads_lose_no_state),
         cmocka_unit_test(timers_stay_possible),
+        cmocka_unit_test(a_step_that_waits_for_room_sees_who_was_faster),
     };
     return unit_run("share_states", tests, COUNT(tests));
 }
