@@ -10,7 +10,8 @@ struct growth {
     double   overflow;      /* as in the spec, for the plans of later stages */
 
     uint64_t     begin_at; /* entries at which a step begins; UINT64_MAX at the last stage */
-    tamis_status refusal;  /* why the last add was refused: _FULL, or _MEMORY */
+    tamis_status refusal;  /* why the last add was refused: _FULL, or _MEMORY. A shared set has its
+                              own (share.h) */
     tamis_kind   calls;    /* functions on keys: those between steps, or those for a step. One copy,
                               since a server may have many small sets */
 

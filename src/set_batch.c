@@ -14,6 +14,7 @@
 #include "grow.h"
 #include "keys.h"
 #include "part.h"
+#include "share.h"
 
 /* ------------------------------------------------------------------ chunks */
 
@@ -76,8 +77,8 @@ static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
 /* Why a chunk was not added completely. `hash` is the hash of the first key that was not added. */
 static tamis_status refusal_of(const tamis_set *set, uint64_t hash) {
     if (set->part != NULL && !part_owns(set->part, hash)) return TAMIS_ERR_PART;
-    if (set->growth == NULL) return TAMIS_ERR_FULL;
-    return __atomic_load_n(&set->growth->refusal, __ATOMIC_RELAXED);
+    if (set->shared != NULL) return tamis_share_refusal(set);
+    return set->growth == NULL ? TAMIS_ERR_FULL : set->growth->refusal;
 }
 
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {

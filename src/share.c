@@ -64,6 +64,7 @@ tamis_status tamis_share_init(tamis_set *set) {
         memory_give(&set->allocator, shared, sizeof *shared);
         return TAMIS_ERR_MEMORY;
     }
+    shared->refusal = TAMIS_ERR_FULL;
     set->shared = shared;
     set->change_locks |= HANDLE_SHARED;
     tamis_share_divide(set);

@@ -37,6 +37,7 @@ struct shared_set {
 
     /* For sets that grow. */
     uint64_t       pay_every; /* calls: see share_grow.c */
+    tamis_status   refusal;   /* why an add was refused: _FULL or _MEMORY, never TAMIS_OK */
     share_retired *retired;   /* views and bodies that lookups may still read */
     share_retired *spare;
     struct {
@@ -107,6 +108,9 @@ void tamis_share_pay(tamis_set *set, uint64_t hash);
 /* An add was refused when there had been `seen` views. TAMIS_OK: try again. Otherwise _FULL or
  * _MEMORY. */
 tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen);
+
+/* Why an add was refused, or a chunk was not added completely: _FULL or _MEMORY. */
+tamis_status tamis_share_refusal(const tamis_set *set);
 
 /* Allocate what n calls of publish and retire_body need: false if there is no memory. */
 bool tamis_share_prepare(tamis_set *set, unsigned n);

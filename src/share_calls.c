@@ -173,9 +173,8 @@ static bool share_calls_has_id(const tamis_table *table, uint64_t id) {
 static tamis_status share_calls_add(tamis_table *table, uint64_t hash) {
     key_call call;
     if (how_of(table)->add_chunk == NULL) return change_one(table, hash, 1, do_add, &call);
-    if (share_calls_add_chunk(table, &hash, 1) == 1) return TAMIS_OK;
-    const struct growth *const growth = set_of_table(table)->growth;
-    return growth == NULL ? TAMIS_ERR_FULL : __atomic_load_n(&growth->refusal, __ATOMIC_RELAXED);
+    bool const is_added = share_calls_add_chunk(table, &hash, 1) == 1;
+    return is_added ? TAMIS_OK : tamis_share_refusal(set_of_table(table));
 }
 
 static tamis_status share_calls_remove(tamis_table *table, uint64_t hash) {

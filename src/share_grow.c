@@ -208,6 +208,11 @@ tamis_status tamis_share_make_room(tamis_set *set, uint64_t seen) {
     if (share_of(set)->views == seen) status = tamis_grow_make_room(set);
     (void)pthread_mutex_unlock(&set->shared->whole);
     /* Never TAMIS_OK: a thread that was refused may read it after another thread found room. */
-    if (status != TAMIS_OK) __atomic_store_n(&set->growth->refusal, status, __ATOMIC_RELAXED);
+    if (status != TAMIS_OK) __atomic_store_n(&set->shared->refusal, status, __ATOMIC_RELAXED);
     return status;
+}
+
+tamis_status tamis_share_refusal(const tamis_set *set) {
+    if (set->growth == NULL) return TAMIS_ERR_FULL;
+    return __atomic_load_n(&set->shared->refusal, __ATOMIC_RELAXED);
 }

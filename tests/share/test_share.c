@@ -363,8 +363,29 @@ static void a_refusal_outlives_the_room_that_another_found(void **state) {
     while (tamis_add_id(set, id) == TAMIS_OK) id++;
     assert_true(id >= variants[4].grow_to);
     assert_int_equal(tamis_share_make_room(set, share_of(set)->views - 1), TAMIS_OK);
-    assert_int_equal(set->growth->refusal, TAMIS_ERR_FULL);
+    assert_int_equal(tamis_share_refusal(set), TAMIS_ERR_FULL);
     tamis_free(set);
+}
+
+/* Add ids of the lowest buckets until these have no room, and the set has to grow for them. */
+static void crowd_low_buckets(tamis_set *set) {
+    for (uint64_t id = 0; set->growth->stage == 0; id++) {
+        if (tamis_hash_id(set, id) >> 60 == 0) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+    }
+}
+
+/* The same if a merge has made room. It works on a copy that is not shared, and the copy found room
+ * in the end. */
+static void a_refusal_outlives_a_merge_that_grows(void **state) {
+    (void)state;
+    tamis_set *const set = make_variant(&variants[4], true);
+    tamis_set *const from = make_variant(&variants[4], false);
+    crowd_low_buckets(from);
+    assert_int_equal(tamis_merge(set, from), TAMIS_OK);
+    assert_true(set->growth->stage > 0);
+    assert_int_equal(tamis_share_refusal(set), TAMIS_ERR_FULL);
+    tamis_free(set);
+    tamis_free(from);
 }
 
 /* A step that found no memory begins later, and not sooner than the first attempt: keys that have
@@ -409,6 +430,7 @@ int main(void) {
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
         cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
+        cmocka_unit_test(a_refusal_outlives_a_merge_that_grows),
         cmocka_unit_test(a_step_without_memory_begins_no_sooner),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
