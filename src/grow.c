@@ -59,8 +59,10 @@ static uint64_t entries_of(const tamis_set *set) {
 tamis_choice tamis_grow_choice(const tamis_set *set) {
     tamis_choice now = tamis_choice_like(set);
     if (set->growth == NULL) return now;
-    now.overflow = set->growth->overflow;
+    now.grows = true;
+    now.stage = set->growth->stage;
     now.stages = set->growth->stages;
+    now.overflow = set->growth->overflow;
     return now;
 }
 

@@ -238,6 +238,10 @@ TAMIS_INLINE tamis_workload tamis_handle_workload(const tamis_set *set) {
 /* make.c: the choice for a new set that can be merged with `other`. */
 tamis_choice tamis_choice_like(const tamis_set *other);
 
+/* The same for a set that other threads may change, with its growth: a set that is made of it is at
+ * the stage that the other one has now. */
+tamis_choice tamis_choice_to_follow(const tamis_set *other);
+
 /* make.c: do both have the same kind, and the same places for every key? */
 bool tamis_is_alike(const tamis_set *a, const tamis_set *b);
 

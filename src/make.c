@@ -110,27 +110,11 @@ tamis_choice tamis_choice_like(const tamis_set *other) {
     return choice;
 }
 
-/* The same for a set that grows like the other one: it starts at the present stage of the other. */
-static tamis_status make_like(const tamis_request *request, const tamis_kind *kind,
-                              const keyhash *hasher, tamis_set **ret_set) {
-    const tamis_set *const other = request->like;
-    tamis_choice           choice = tamis_choice_like(other);
-    tamis_set             *set;
-    choice.kind = kind;
-    choice.allocator_flags = request->allocator_flags;
-    choice.max_bytes = request->max_bytes;
-    if (request->part.parts != 0) choice.part = request->part;
-    tamis_status status = tamis_make(&choice, hasher, &request->allocator, &set);
-    if (status != TAMIS_OK) return status;
-    if (other->growth != NULL)
-        status = tamis_grow_init(set, other->growth->stage, other->growth->stages,
-                                 other->growth->overflow);
-    if (status == TAMIS_OK && request->shared) status = tamis_share_init(set);
-    if (status != TAMIS_OK)
-        tamis_free(set);
-    else
-        *ret_set = set;
-    return status;
+tamis_choice tamis_choice_to_follow(const tamis_set *other) {
+    tamis_share_hold(other);
+    tamis_choice const choice = tamis_grow_choice(other);
+    tamis_share_release(other);
+    return choice;
 }
 
 /* The hash of a new set: that of `like`, or one with the given seed or a random one. TAMIS_OK, _IO.
@@ -180,11 +164,10 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     keyhash      hasher;
     tamis_status status;
     if (request->like != NULL) {
-        choice = tamis_choice_like(request->like);
+        choice = tamis_choice_to_follow(request->like);
         status = tamis_kind_find(choice.kind->name, request->isa, &choice.kind);
     } else {
         status = tamis_choose(request, &choice, problem);
-        choice.shared = request->shared;
     }
     if (status == TAMIS_OK) status = make_hasher(request, &hasher, problem);
     if (status == TAMIS_ERR_NOT_BUILT) {
@@ -194,11 +177,11 @@ tamis_status tamis_make_requested(const tamis_request *request, tamis_set **ret_
     }
     if (status == TAMIS_OK) status = tamis_part_check(request, &choice, problem);
     if (status != TAMIS_OK) return status;
+    choice.shared = request->shared;
     choice.allocator_flags = request->allocator_flags;
     choice.max_bytes = request->max_bytes;
-    choice.part = request->part;
-    status = request->like != NULL ? make_like(request, choice.kind, &hasher, ret_set)
-                                   : tamis_make(&choice, &hasher, &request->allocator, ret_set);
+    if (request->like == NULL || request->part.parts != 0) choice.part = request->part;
+    status = tamis_make(&choice, &hasher, &request->allocator, ret_set);
     return status == TAMIS_OK ? status : say_no_memory(problem, status, &choice);
 }
 
@@ -360,7 +343,7 @@ tamis_status tamis_merge(tamis_set *into, const tamis_set *from) {
 
 tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **ret_set) {
     if (set == NULL || kind == NULL || ret_set == NULL) return TAMIS_ERR_ARGUMENT;
-    tamis_choice choice = tamis_choice_like(set);
+    tamis_choice choice = tamis_choice_to_follow(set);
     tamis_status status = tamis_kind_find(kind, set->kind->isa, &choice.kind);
     if (status != TAMIS_OK) return status;
     if (set->kind->converts_to == NULL || strcmp(set->kind->converts_to, kind) != 0) {

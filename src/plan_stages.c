@@ -242,12 +242,10 @@ static tamis_status fill_stages(tamis_choice first, const tamis_allocator *alloc
 /* The first stage of a spec; with `like`, that of the set. */
 static tamis_status choose_first(const tamis_request *request, tamis_choice *ret_choice,
                                  tamis_problem *problem) {
-    const tamis_set *const like = request->like;
-    if (like == NULL) return tamis_choose(request, ret_choice, problem);
-    tamis_choice const now = tamis_grow_choice(like);
+    if (request->like == NULL) return tamis_choose(request, ret_choice, problem);
+    tamis_choice const now = tamis_choice_to_follow(request->like);
     *ret_choice = now;
-    return like->growth == NULL ? TAMIS_OK
-                                : tamis_plan_step(&now, -(int)like->growth->stage, ret_choice);
+    return now.grows ? tamis_plan_step(&now, -(int)now.stage, ret_choice) : TAMIS_OK;
 }
 
 static tamis_status plan_stages(const tamis_request *request, tamis_plan *ret_rows, size_t max_rows,

@@ -473,10 +473,9 @@ static tamis_status plan_all(const tamis_request *request, tamis_plan *ret_rows,
     if (ret_n_rows == NULL || (ret_rows == NULL && max_rows != 0)) {
         return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "ret_rows or ret_n_rows is NULL");
     }
-    const tamis_set *const like = request->like;
-    if (like != NULL) {
-        tamis_workload const work = tamis_handle_workload(like);
-        if (max_rows != 0) tamis_plan_describe(like->kind, like->table.geometry, &work, ret_rows);
+    if (request->like != NULL) {
+        tamis_choice const like = tamis_choice_to_follow(request->like);
+        if (max_rows != 0) tamis_plan_describe(like.kind, like.geometry, &like.work, ret_rows);
         if (max_rows != 0) ret_rows->chosen = true;
         *ret_n_rows = 1;
         return TAMIS_OK;

@@ -180,24 +180,18 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
 static tamis_status choose_like(const stream *sent, const tamis_spec *spec,
                                 tamis_choice *ret_choice, tamis_problem *problem) {
     const tamis_set *const like = spec->like;
+    tamis_choice const     choice = tamis_choice_to_follow(like);
     bool const             is_alike = keyhash_is(&like->hasher, sent->hash, sent->seed) &&
-                          stream_takes_kind(like->kind) &&
-                          like->kind->prints(like->table.geometry) == sent->prints &&
-                          part_is_same(part_of_set(like), sent->part);
+                          stream_takes_kind(choice.kind) &&
+                          choice.kind->prints(choice.geometry) == sent->prints &&
+                          part_is_same(choice.part, sent->part);
     if (!is_alike) {
         return tamis_problem_say(problem, TAMIS_ERR_MISMATCH,
                                  "the stream and the other set (like) differ in seed, hash, "
                                  "part or fingerprints");
     }
-    *ret_choice = (tamis_choice){ .work = tamis_handle_workload(like) };
-    memcpy(ret_choice->geometry, like->table.geometry, sizeof ret_choice->geometry);
-    if (like->growth != NULL) {
-        ret_choice->grows = true;
-        ret_choice->stage = like->growth->stage;
-        ret_choice->stages = like->growth->stages;
-        ret_choice->overflow = like->growth->overflow;
-    }
-    return tamis_kind_find(like->kind->name, spec->isa, &ret_choice->kind);
+    *ret_choice = choice;
+    return tamis_kind_find(choice.kind->name, spec->isa, &ret_choice->kind);
 }
 
 /* Kinds do not say whether a geometry has counters; those that can have them call the field

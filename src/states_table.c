@@ -68,14 +68,14 @@ tamis_status tamis_states_timeout(const tamis_states_spec *spec, uint64_t value,
     tamis_status const status = tamis_request_states(spec, &request, reterr_problem);
     if (status != TAMIS_OK) return status;
     const tamis_set *const like = request.like;
-    const sweep *const     hand = like != NULL ? &like->table.sweep : &request.sweep;
+    sweep const            hand = like != NULL ? tamis_choice_to_follow(like).sweep : request.sweep;
     if (value >= (like != NULL ? like->table.values : request.need.values))
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "there is no such value");
-    if (hand->timeout == 0)
+    if (hand.timeout == 0)
         return tamis_problem_say(reterr_problem, TAMIS_ERR_CANNOT, "there is no timeout");
-    uint64_t const passes = sweep_life(hand, value), most = sweep_most(hand);
-    if (ret_least != NULL) *ret_least = passes * hand->timeout / most;
-    if (ret_most != NULL) *ret_most = ((passes + 1) * hand->timeout + most - 1) / most;
+    uint64_t const passes = sweep_life(&hand, value), most = sweep_most(&hand);
+    if (ret_least != NULL) *ret_least = passes * hand.timeout / most;
+    if (ret_most != NULL) *ret_most = ((passes + 1) * hand.timeout + most - 1) / most;
     return TAMIS_OK;
 }
 

@@ -270,6 +270,72 @@ static void merging_both_ways_ends(void **state) {
     tamis_free(b);
 }
 
+/* ------------------------------------------------------------------ sets like a shared one */
+
+static void *resize_often(void *context) {
+    crew *const my = context;
+    for (unsigned i = 0; i < 3000; i++)
+        my->missed += tamis_resize(my->set, i % 2 == 0 ? 1 : my->keys, NULL) != TAMIS_OK;
+    __atomic_store_n(my->is_over, true, __ATOMIC_RELAXED);
+    return NULL;
+}
+
+/* The plan of a set at one of its stages. */
+static tamis_plan plan_like(const tamis_set *set) {
+    tamis_spec like = TAMIS_SPEC_INIT;
+    tamis_plan row;
+    size_t     n;
+    like.like = set;
+    assert_int_equal(tamis_plan_kinds(&like, &row, 1, &n, NULL), TAMIS_OK);
+    return row;
+}
+
+static bool is_same_plan(const tamis_plan *a, const tamis_plan *b) {
+    bool is_same = a->capacity == b->capacity && a->body_bytes == b->body_bytes &&
+                   a->file_bytes == b->file_bytes && a->lifetime == b->lifetime;
+    for (unsigned i = 0; i < a->n_fields; i++)
+        is_same = is_same && a->fields[i].value == b->fields[i].value;
+    return is_same;
+}
+
+static void assert_makes_sets_like_it(const tamis_set *set, uint64_t first_capacity) {
+    tamis_spec like = TAMIS_SPEC_INIT;
+    tamis_plan rows[40];
+    tamis_set *made = NULL;
+    size_t     n;
+    like.like = set;
+    assert_int_equal(tamis_plan_stages(&like, rows, COUNT(rows), &n, NULL), TAMIS_OK);
+    assert_int_equal(rows[0].capacity, first_capacity);
+    assert_int_equal(tamis_create(&like, &made, NULL), TAMIS_OK);
+    assert_int_equal(tamis_merge(made, set), TAMIS_OK);
+    tamis_free(made);
+}
+
+/* Plans and sets that are made like a shared one, while it goes from stage to stage, are those of
+ * one stage: not the buckets of one, and the remainders or the capacity of another. */
+static void sets_like_one_that_grows_are_like_it(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if (variants[v].grow_to == 0) continue;
+        tamis_set *const set = make_variant(&variants[v], true);
+        tamis_plan const small = plan_like(set);
+        assert_int_equal(tamis_resize(set, variants[v].grow_to, NULL), TAMIS_OK);
+        tamis_plan const large = plan_like(set);
+        bool             is_over = false;
+        crew             my = { .set = set, .keys = variants[v].grow_to, .is_over = &is_over };
+        pthread_t        thread;
+        assert_int_equal(pthread_create(&thread, NULL, resize_often, &my), 0);
+        for (unsigned i = 0; !__atomic_load_n(&is_over, __ATOMIC_RELAXED); i++) {
+            tamis_plan const now = plan_like(set);
+            assert_true(is_same_plan(&now, &small) || is_same_plan(&now, &large));
+            if (i % 16 == 0) assert_makes_sets_like_it(set, small.capacity);
+        }
+        (void)pthread_join(thread, NULL);
+        assert_int_equal(my.missed, 0);
+        tamis_free(set);
+    }
+}
+
 /* ------------------------------------------------------------------ callbacks, and other kinds */
 
 /* Where a file is written to, and the set that the writer changes meanwhile. */
@@ -426,6 +492,7 @@ int main(void) {
         cmocka_unit_test(one_thread_sees_an_ordinary_set),
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(merging_both_ways_ends),
+        cmocka_unit_test(sets_like_one_that_grows_are_like_it),
         cmocka_unit_test(a_set_can_be_changed_while_it_is_written),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
