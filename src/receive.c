@@ -14,6 +14,7 @@
  */
 #include "core/hash.h"
 #include "grow.h"
+#include "share.h"
 #include "stream.h"
 #include "theory/print_law.h"
 
@@ -345,6 +346,14 @@ static tamis_status make_empty(const stream *sent, const tamis_choice *choice,
                              tamis_status_text(status));
 }
 
+/* No other thread knows the set before it is complete, so it is filled first. */
+static tamis_status share_received(tamis_set *set, tamis_problem *problem) {
+    tamis_status const status = tamis_share_init(set);
+    if (status == TAMIS_OK) return status;
+    return tamis_problem_say(problem, status, "a %s cannot be shared: %s", set->kind->name,
+                             tamis_status_text(status));
+}
+
 tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, tamis_set **ret_set,
                            tamis_problem *reterr_problem) {
     tamis_spec   today = TAMIS_SPEC_INIT;
@@ -373,6 +382,7 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     const uint8_t *const payload =
         (const uint8_t *)bytes + stream_header_bytes(sent.n_fields, stream_flags(&sent));
     status = receive_list(set, &sent, payload, reterr_problem);
+    if (status == TAMIS_OK && today.shared) status = share_received(set, reterr_problem);
     if (status == TAMIS_OK)
         *ret_set = set;
     else

@@ -398,6 +398,34 @@ static void a_step_goes_on_in_what_was_read(void **state) {
     }
 }
 
+/* A spec for tamis_receive() can ask for a shared set, with and without `like`. */
+static void a_received_set_is_shared_if_the_spec_says_so(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        bool const has_prints = strstr("line rank", variants[v].kind) != NULL;
+        if (!has_prints || (variants[v].abilities & TAMIS_CAN_REMOVE) == 0) continue;
+        tamis_set *const set = make_variant(&variants[v], false);
+        assert_int_equal(tamis_add_id(set, 1), TAMIS_OK);
+        buffer const sent = contents_of(set);
+        for (unsigned is_like = 0; is_like < 2; is_like++) {
+            tamis_spec    spec = TAMIS_SPEC_INIT;
+            tamis_set    *got = NULL;
+            tamis_problem problem = { .text = "" };
+            spec.shared = true;
+            spec.like = is_like ? set : NULL;
+            if (tamis_receive(sent.bytes, sent.n, &spec, &got, &problem) != TAMIS_OK)
+                fail_msg("%s: %s", variants[v].name, problem.text);
+            assert_non_null(got->shared);
+            assert_int_equal(tamis_add_id(got, 2), TAMIS_OK);
+            assert_true(tamis_has_id(got, 1) && tamis_has_id(got, 2));
+            assert_valid(got);
+            tamis_free(got);
+        }
+        tamis_free(set);
+        free(sent.bytes);
+    }
+}
+
 /* A merge in a step of growing replaces both tables, and the step goes on in the new ones. Its end
  * must find all the memory that it needs. */
 static void a_step_goes_on_after_a_merge(void **state) {
@@ -493,6 +521,7 @@ int main(void) {
         cmocka_unit_test(threads_lose_nothing),
         cmocka_unit_test(merging_both_ways_ends),
         cmocka_unit_test(sets_like_one_that_grows_are_like_it),
+        cmocka_unit_test(a_received_set_is_shared_if_the_spec_says_so),
         cmocka_unit_test(a_set_can_be_changed_while_it_is_written),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
