@@ -37,9 +37,11 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
     return set;
 }
 
-/* May this table of the set have a body of this many bytes? While a set grows it has two. */
+/* May this table of the set have a body of this many bytes? A set that grows has two; and a third,
+ * while it gets another size in a step. */
 static bool is_within_limit(const tamis_set *set, const tamis_table *table, uint64_t bytes) {
-    uint64_t const held = table != &set->table ? set->table.body_bytes : 0;
+    uint64_t held = table != &set->table ? set->table.body_bytes : 0;
+    if (set->growth != NULL && table != &set->growth->next) held += set->growth->next.body_bytes;
     return set->max_bytes == 0 || (bytes <= set->max_bytes && held <= set->max_bytes - bytes);
 }
 

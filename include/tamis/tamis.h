@@ -239,11 +239,13 @@ typedef struct tamis_spec {
                          are those of this part. With `like`: another part like this one, or with
                          0 and 0 the same part. See section 7 */
 
-    uint64_t max_bytes; /**< largest size of the set's tables together, now and while it grows
-                             (tamis_plan.peak_bytes says how much a step takes); 0: no limit. If
-                             the first table needs more, the call returns _LIMIT. If a step of
-                             growing needs more, it does not begin, and adds return _MEMORY when
-                             there is no room left. Each copy of the set has this limit for itself:
+    uint64_t max_bytes; /**< largest size of the set's tables together, now and while it grows; 0:
+                             no limit. A step of growing has two tables, the body_bytes of two
+                             stages (tamis_plan_stages()); both count in full, even if pages of the
+                             old one are freed early. A resize in a step has three. If the first
+                             table needs more than max_bytes, the call returns _LIMIT. If a step
+                             needs more, it does not begin, and adds return _MEMORY when there is
+                             no room left. Each copy of the set has this limit for itself:
                              a shared set makes a temporary copy when it is written, merged or
                              cleared, and after a step it keeps the old table until no lookup reads
                              it any more */
@@ -593,8 +595,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_copy(const tamis_set *set, tamis_se
 /** Change the capacity of a set that was made with `grow_to`. Possible capacities are the first
  *  capacity times a power of two; the set gets the smallest of them that is at least `capacity`.
  *  Choose a larger one before many keys arrive, or a smaller one after many removals, to free
- *  memory. All answers stay the same. During the call it needs memory for both sizes. On any
- *  failure nothing has changed.
+ *  memory. All answers stay the same. During the call it needs memory for both sizes, and in a step
+ *  of growing also for the new table of the step. On any failure nothing has changed.
  *  @param ret_capacity the capacity that it has now; may be NULL.
  *  @return TAMIS_OK; _CANNOT: the set has a fixed size; _LIMIT: more than grow_to; _FULL: the set
  *  has more keys than that; _MEMORY, _READ_ONLY, _ARGUMENT. */

@@ -26,9 +26,10 @@ static uint64_t peak_of_stage(const tamis_spec *spec, size_t stage) {
     return stage == 0 ? rows[0].body_bytes : rows[stage].peak_bytes;
 }
 
-/* Add keys until the memory is used up. All that were added are found; returns how many. */
-static uint64_t fill(tamis_set *set) {
-    uint64_t n = 0;
+/* Add keys until the memory is used up; those before the first are in the set already. All of them
+ * are found; returns how many there are. */
+static uint64_t fill(tamis_set *set, uint64_t first) {
+    uint64_t n = first;
     while (tamis_add_id(set, n) == TAMIS_OK) n++;
     assert_int_equal(tamis_add_id(set, n), TAMIS_ERR_MEMORY);
     expect_ids(set, 0, n);
@@ -46,17 +47,36 @@ static void a_set_grows_up_to_its_limit(void **state) {
     assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_LIMIT);
     spec.max_bytes = first; /* not one byte for a step */
     set = make_set_from(&spec);
-    assert_in_range(fill(set), 6000, 11999);
+    assert_in_range(fill(set, 0), 6000, 11999);
     tamis_free(set);
     spec.max_bytes = second; /* for one step, and for no more */
     set = make_set_from(&spec);
-    assert_in_range(fill(set), 12000, 23999);
+    assert_in_range(fill(set, 0), 12000, 23999);
     assert_int_equal(tamis_resize(set, 96000, NULL), TAMIS_ERR_MEMORY);
     assert_true(book.peak <= second + SLACK);
     tamis_set *copy = NULL; /* has the same limit */
     assert_int_equal(tamis_copy(set, &copy), TAMIS_OK);
     assert_int_equal(tamis_resize(copy, 96000, NULL), TAMIS_ERR_MEMORY);
     tamis_free(copy);
+    tamis_free(set);
+    assert_int_equal(book.bytes, 0);
+}
+
+/* In a step there are two tables already, and a resize makes a third. */
+static void a_resize_in_a_step_keeps_the_limit(void **state) {
+    ledger      book = { 0 };
+    tamis_spec  spec = growing_spec(*state, &book);
+    tamis_facts facts = { .is_growing = false };
+    uint64_t    id = 0;
+    spec.max_bytes = peak_of_stage(&spec, 1);
+    tamis_set *const set = make_set_from(&spec);
+    for (; !facts.is_growing; id++) {
+        add_ids(set, id, 1);
+        assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    }
+    assert_int_equal(tamis_resize(set, 12000, NULL), TAMIS_ERR_MEMORY);
+    assert_true(book.peak <= spec.max_bytes + SLACK);
+    assert_in_range(fill(set, id), 12000, 23999); /* the step goes on */
     tamis_free(set);
     assert_int_equal(book.bytes, 0);
 }
@@ -143,16 +163,18 @@ static void states_grow_up_to_their_limit(void **state) {
 
 int main(void) {
     static const char *const kinds[] = { "line", "rank" };
-    struct CMUnitTest        tests[8];
+    struct CMUnitTest        tests[10];
     for (size_t i = 0; i < 2; i++) {
-        tests[4 * i] =
+        tests[5 * i] =
             unit_named("a_set_grows_up_to_its_limit", a_set_grows_up_to_its_limit, kinds[i]);
-        tests[4 * i + 1] =
+        tests[5 * i + 1] = unit_named("a_resize_in_a_step_keeps_the_limit",
+                                      a_resize_in_a_step_keeps_the_limit, kinds[i]);
+        tests[5 * i + 2] =
             unit_named("an_opened_set_has_a_limit", an_opened_set_has_a_limit, kinds[i]);
-        tests[4 * i + 2] =
+        tests[5 * i + 3] =
             unit_named("a_received_set_has_a_limit", a_received_set_has_a_limit, kinds[i]);
-        tests[4 * i + 3] =
+        tests[5 * i + 4] =
             unit_named("states_grow_up_to_their_limit", states_grow_up_to_their_limit, kinds[i]);
     }
-    return unit_run("max_bytes", tests, 8);
+    return unit_run("max_bytes", tests, 10);
 }
