@@ -30,7 +30,8 @@ static _Noreturn void die_of_size(const tamis_set *set, const char *path, uint64
     }
     if (status == TAMIS_ERR_LIMIT) {
         die("%s cannot be made for %s keys: it grows to %s at most, or its false-positive rate "
-            "would be higher than it was built for",
+            "would be higher than it was built for; choose a smaller number, or build a set with a "
+            "larger --grow-to",
             path, wanted, most);
     }
     if (status == TAMIS_ERR_FULL) {
