@@ -64,6 +64,7 @@ static void get_facts(const tamis_set *set, tamis_facts *ret_facts) {
     if (set->part != NULL) ret_facts->memory_bytes += sizeof *set->part;
     if (table->used_parts != NULL)
         ret_facts->memory_bytes += vacancy_words(table->sweep.units) * sizeof(uint64_t);
+    if (set->shared != NULL) ret_facts->memory_bytes += tamis_share_bytes(set);
     if (set->growth != NULL) {
         ret_facts->memory_bytes += sizeof *set->growth;
         ret_facts->grow_to = grow_largest(set);

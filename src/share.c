@@ -92,6 +92,19 @@ void tamis_share_free(tamis_set *set) {
     set->shared = NULL;
 }
 
+static uint64_t bytes_of_list(const share_retired *one) {
+    uint64_t bytes = 0;
+    for (; one != NULL; one = one->next) bytes += sizeof *one + one->body_bytes;
+    return bytes;
+}
+
+uint64_t tamis_share_bytes(const tamis_set *set) {
+    const struct shared_set *const shared = set->shared;
+    return sizeof *shared + shared->share.n * sizeof *shared->share.stripes +
+           bytes_of_list(shared->now) + bytes_of_list(shared->retired) +
+           bytes_of_list(shared->spare);
+}
+
 void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t conflicts) {
     sharing *const share = share_of(set);
     share_add(&share->refused_adds, adds);

@@ -65,6 +65,9 @@ tamis_status tamis_share_init(tamis_set *set);
 /* Free what a shared set has besides its table. */
 void tamis_share_free(tamis_set *set);
 
+/* The bytes of what a shared set has besides its tables; the set is held. */
+uint64_t tamis_share_bytes(const tamis_set *set);
+
 /* Hold a set: all writers wait, lookups go on. Until the release, the calling thread may read the
  * tables of the handle like those of any set, and their counts are up to date. Calls may be nested.
  * Both functions do nothing if the set is not shared. */

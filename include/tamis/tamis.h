@@ -491,7 +491,8 @@ typedef struct tamis_facts {
     uint64_t refused_removes; /**< calls that returned TAMIS_ERR_ABSENT */
     uint64_t moved;           /**< entries that were moved to make room (d-left kinds) */
     uint64_t body_bytes;
-    uint64_t memory_bytes; /**< body and handle */
+    uint64_t memory_bytes; /**< all memory of the set: its tables, the handle, and what growing and
+                                sharing need (up to 150 KiB if it is shared and grows) */
 
     /* for a set that grows; 0 in others */
     uint64_t grow_to;       /**< the largest capacity that keeps the fpr */

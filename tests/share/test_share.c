@@ -3,6 +3,7 @@
 #include "buffer.h"
 #include "dice.h"
 #include "grow.h"
+#include "ledger.h"
 #include "share.h"
 
 #include <pthread.h>
@@ -37,11 +38,9 @@ static const variant variants[] = {
       TAMIS_CAN_REMOVE, 7000, 0, 0, 0.999 },
 };
 
-static tamis_set *make_variant(const variant *one, bool is_shared) {
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_seed const seed = { 7, 11 };
-    tamis_set       *set = NULL;
-    tamis_problem    problem = { .text = "" };
+static tamis_spec spec_of(const variant *one, bool is_shared) {
+    static const tamis_seed seed = { 7, 11 };
+    tamis_spec              spec = TAMIS_SPEC_INIT;
     spec.capacity = one->capacity;
     spec.fpr = one->fpr;
     spec.abilities = one->abilities;
@@ -51,6 +50,13 @@ static tamis_set *make_variant(const variant *one, bool is_shared) {
     spec.seed = &seed;
     spec.grow_to = one->grow_to;
     spec.shared = is_shared;
+    return spec;
+}
+
+static tamis_set *make_variant(const variant *one, bool is_shared) {
+    tamis_spec const spec = spec_of(one, is_shared);
+    tamis_set       *set = NULL;
+    tamis_problem    problem = { .text = "" };
     if (tamis_create(&spec, &set, &problem) != TAMIS_OK)
         fail_msg("%s: %s", one->name, problem.text);
     return set;
@@ -482,6 +488,27 @@ static void a_refusal_outlives_a_merge_that_grows(void **state) {
     tamis_free(from);
 }
 
+/* The facts count all memory of a set, also its locks, and tables that lookups may still read. */
+static void the_facts_of_a_shared_set_count_all_memory(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        ledger      book = { 0 };
+        tamis_spec  spec = spec_of(&variants[v], true);
+        tamis_set  *set = NULL;
+        tamis_facts facts;
+        spec.allocator = ledger_allocator(&book);
+        assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_OK);
+        for (uint64_t id = 0; id < variants[v].capacity * 5 / 2; id++) {
+            if (variants[v].grow_to != 0) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+            if (variants[v].grow_to == 0 && id > 0) break;
+            assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+            assert_int_equal(facts.memory_bytes, book.bytes);
+        }
+        tamis_free(set);
+        assert_int_equal(book.bytes, 0);
+    }
+}
+
 /* A step that found no memory begins later, and not sooner than the first attempt: keys that have
  * gone meanwhile need no larger table. */
 static void a_step_without_memory_begins_no_sooner(void **state) {
@@ -527,6 +554,7 @@ int main(void) {
         cmocka_unit_test(a_step_goes_on_after_a_merge),
         cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
         cmocka_unit_test(a_refusal_outlives_a_merge_that_grows),
+        cmocka_unit_test(the_facts_of_a_shared_set_count_all_memory),
         cmocka_unit_test(a_step_without_memory_begins_no_sooner),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
