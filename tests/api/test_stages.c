@@ -222,6 +222,35 @@ static void ranges_that_are_too_wide_are_refused_with_one_that_is_possible(void 
     assert_true(stages_of(&later, rows) > 1);
 }
 
+/* The doublings that a kind can plan, from 1000 keys at this rate; -1: not even one size. */
+static int most_doublings(const char *kind, double fpr, unsigned abilities) {
+    int most = -1;
+    for (int doublings = 0; doublings < 30; doublings++) {
+        tamis_spec spec = growing_spec(1000, UINT64_C(1000) << doublings, fpr, abilities);
+        size_t     n;
+        spec.kind = kind;
+        if (tamis_plan_stages(&spec, NULL, 0, &n, NULL) != TAMIS_OK) break;
+        most = doublings;
+    }
+    return most;
+}
+
+/* A higher rate needs shorter fingerprints, so the set can grow at least as far. */
+static void a_higher_rate_never_grows_less_far(void **state) {
+    (void)state;
+    const char *const kinds[] = { "line", "rank" };
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned const abilities = i < 2 ? 0 : TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+        int            before = -1;
+        for (double fpr = 2e-12; fpr < 0.3; fpr *= 1.7) {
+            int const most = most_doublings(kinds[i % 2], fpr, abilities);
+            if (most < before) fail_msg("%s at %g: %d, before %d", kinds[i % 2], fpr, most, before);
+            before = most;
+        }
+        assert_int_equal(before, 29);
+    }
+}
+
 static void kinds_that_cannot_grow_say_which_can(void **state) {
     (void)state;
     tamis_set    *set;
@@ -242,6 +271,7 @@ int main(void) {
         cmocka_unit_test(resident_memory_stays_below_the_planned_peak),
         cmocka_unit_test(a_fixed_size_is_one_row_and_like_has_the_rows_of_that_set),
         cmocka_unit_test(ranges_that_are_too_wide_are_refused_with_one_that_is_possible),
+        cmocka_unit_test(a_higher_rate_never_grows_less_far),
         cmocka_unit_test(kinds_that_cannot_grow_say_which_can),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

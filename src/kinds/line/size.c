@@ -156,12 +156,16 @@ static void line_try_loads(line_search *search, uint64_t *g) {
 }
 
 /* Shorter remainders than the first that allows a good load only waste lines; longer ones than the
- * next only waste bits. */
-static unsigned line_first_remainder(const tamis_need *need) {
+ * next only waste bits. If the number of lines is given, the load is, and the remainder must allow
+ * that one. */
+static unsigned line_first_remainder(const tamis_need *need, uint64_t fixed_lines) {
+    double   load = LINE_GOOD_LOAD;
     unsigned bits = LINE_BYTE_BITS;
     if (need->fpr <= 0) return bits;
+    if (fixed_lines != NEED_FREE && fixed_lines != 0)
+        load = fmax(load, (double)need->work.capacity / (double)fixed_lines);
     while (bits < LINE_MAX_REMAINDER_BITS - 1 &&
-           need->fpr * LINE_CHAINS * ldexp(1, (int)bits) < LINE_GOOD_LOAD) {
+           need->fpr * LINE_CHAINS * ldexp(1, (int)bits) < load) {
         bits++;
     }
     return bits;
@@ -170,7 +174,8 @@ static unsigned line_first_remainder(const tamis_need *need) {
 bool tamis_line_choose(const tamis_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
     if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;
-    unsigned const first = fixed != NEED_FREE ? (unsigned)fixed : line_first_remainder(need);
+    unsigned const first =
+        fixed != NEED_FREE ? (unsigned)fixed : line_first_remainder(need, geometry[LINE_BUCKETS]);
     /* Two remainders are worth a try: see line_first_remainder(). For given fingerprints any may be
      * the one that divides them. */
     unsigned const tries = fixed != NEED_FREE ? 1 : need->prints != 0 ? 33 : need->fpr > 0 ? 2 : 1;
