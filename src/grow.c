@@ -163,8 +163,7 @@ static tamis_status plan_next(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* How many calls pay for one group, so that the step is done before the set reaches its capacity.
- * */
+/* How many calls pay for one group. The step must be done before the set is at its capacity. */
 static uint64_t pace_of(const tamis_set *set) {
     uint64_t const group = set->kind->growing->group;
     uint64_t const groups = (buckets_of(&set->table) - set->growth->moved + group - 1) / group;

@@ -95,8 +95,7 @@ tamis_stepper tamis_grow_remember;
 
 #define GROW_MAX_STAGES 40
 
-/* Can a set be at this stage, with this geometry and workload? Checks data from files and streams.
- * */
+/* Can a set have this stage, geometry and workload? Checks data from files and streams. */
 bool tamis_grow_is_possible(const tamis_choice *choice);
 
 /* Make a handle growable. It has its geometry and body. TAMIS_OK, _MEMORY. */

@@ -10,8 +10,7 @@
 
 #define SHARE_COUNTERS 16
 
-/* A view that is in use, or was replaced; and a body to be freed with it, or NULL (share_grow.c).
- * */
+/* A view that is in use, or was replaced; and a body to free with it, or NULL (share_grow.c). */
 typedef struct share_retired {
     struct share_retired *next;
     share_view            view;

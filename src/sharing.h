@@ -286,8 +286,8 @@ share_ask_locked(sharing *share, uint64_t hash, share_question *question, void *
     return answer;
 }
 
-/* Ask the table itself, while others may be changing it; the answer counts if they have not. Who
- * has bad luck too often takes the lock. */
+/* Ask the table itself, while others may be changing it; the answer counts if they have not. After
+ * this many attempts in vain, a lookup takes the lock. */
 #define SHARE_TRIES 16
 
 static __attribute__((noinline, unused)) STRIPE_READER uint64_t

@@ -89,7 +89,7 @@ static PLAIN void play_merge(void) {
 static PLAIN void play_clear(void) {
     expect(tamis_clear(play.set) == TAMIS_OK, "a clear was refused");
     expect(tamis_add_id(play.set, others[0]) == TAMIS_OK, "an add was refused");
-    expect(tamis_has_id(play.set, others[0]), "a key is missed by who has added it");
+    expect(tamis_has_id(play.set, others[0]), "the thread that added a key misses it");
 }
 
 /* The states of make_first() that are old leave in these ticks; those that stay are young. */
@@ -108,7 +108,7 @@ static PLAIN void play_changes(void) {
     for (unsigned i = 1; i < OTHERS; i++) {
         uint64_t const id = others[i];
         expect(tamis_add_id(play.set, id) == TAMIS_OK, "an add was refused");
-        expect(tamis_has_id(play.set, id) || is_cleared, "a key is missed by who has added it");
+        expect(tamis_has_id(play.set, id) || is_cleared, "the thread that added a key misses it");
         expect(tamis_remove_id(play.set, id) == TAMIS_OK || is_cleared, "a key is gone");
     }
 }
@@ -121,7 +121,7 @@ static PLAIN void play_state_changes(void) {
         expect(tamis_states_put_id(states, id, 1) == TAMIS_OK, "a put was refused");
         expect(tamis_states_move_id(states, id, 1, 2) == TAMIS_OK, "a move was refused");
         expect(tamis_states_get_id(states, id, &value) == TAMIS_OK && value == 2,
-               "a state is missed by who has put it");
+               "the thread that put a state misses it");
         expect(tamis_states_touch_id(states, play.read[i]) == TAMIS_OK, "a touch was refused");
         expect(tamis_states_drop_id(states, id, 2) == TAMIS_OK, "a state is gone");
     }
