@@ -128,16 +128,19 @@ TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slo
     return rest_get(lines.body, lines_rest_at(lines, bucket, slot), lines_rest_bits(lines));
 }
 
-/* The rests of a line as a row. The last group of a table may have fewer lines than the others. */
+/* The rests of a line as a row. A short window ends within the words of its group; the last group
+ * of a table may have fewer lines than the others. */
 TAMIS_INLINE rests_row lines_row(lines_view lines, uint64_t bucket) {
     const lines_shape *const shape = lines.shape;
     uint64_t const begin = shape->slot_rests / 8 + bucket / SHELF_BUCKETS * shape->group_bytes;
-    uint64_t const end = min_u64(begin + shape->group_bytes, shape->shelf_rests / 8);
-    uint64_t const bytes = min_u64(8 * shape->row_words, end - begin);
-    uint64_t const bit = bucket % SHELF_BUCKETS * shape->row_bits;
-    uint64_t const at = min_u64(begin + bit / 8, end - bytes);
+    uint64_t const bit = bucket % SHELF_BUCKETS * shape->row_bits, words = shape->row_words;
+    uint64_t       at = begin + bit / 64 * 8;
+    if (words <= RESTS_SHORT_WORDS) {
+        uint64_t const end = min_u64(begin + shape->group_bytes, shape->shelf_rests / 8);
+        at = min_u64(begin + bit / 8, end - 8 * words);
+    }
     unsigned const first = (unsigned)(bit - 8 * (at - begin));
-    return (rests_row){ lines.body + at, (unsigned)bytes / 8, lines_rest_bits(lines), first,
+    return (rests_row){ lines.body + at, (unsigned)words, lines_rest_bits(lines), first,
                         first + (unsigned)shape->row_bits };
 }
 

@@ -11,7 +11,8 @@
  *
  * Rests of one bit need a window of one word, those of two bits a window of two words, and shelves
  * with such rests one word. Then opening and closing a gap takes a few shifts of the whole window,
- * without a loop. Longer rows are moved word by word (core/shift.h).
+ * without a loop. Longer rows are moved word by word (core/shift.h); their windows begin at a word
+ * of the array, so that no more cache lines are touched than must be.
  *
  * A window lies within the words of its group (lines.h), so threads that change different groups
  * never write to the same word.
@@ -22,14 +23,17 @@
 #include "core/field.h"
 #include "core/shift.h"
 
+#define RESTS_SHORT_WORDS 2
+
 typedef struct rests_row {
     uint8_t *window;
-    unsigned words;
+    unsigned words;      /* up to RESTS_SHORT_WORDS, or more than that */
     unsigned bits;       /* of a rest */
     unsigned first, end; /* of the row: the bit of its first rest, and the bit after its last one */
 } rests_row;
 
-/* The words of a window, whatever byte its row begins in: at bit 7 at most. */
+/* The words of a window that begins at the first byte of its row: there, the row begins at bit 7 at
+ * most. */
 TAMIS_INLINE unsigned rests_window_words(unsigned slots, unsigned bits) {
     return (7 + slots * bits + 63) / 64;
 }
