@@ -5,8 +5,8 @@
 #include "session.h"
 
 /* Write a file, and put it in the place of the old one when it is complete: a reader never sees
- * half of it. `info` is that of the table when it was made. A failure is reported, and the old file
- * stays. */
+ * half of it. `info` is that of the table when it was made. False: it failed. That is reported, and
+ * the old file stays. */
 bool metrics_write(const session *s, const table_info *info, const char *name);
 
 #endif

@@ -1,17 +1,7 @@
 /* planner.c - choose a kind and a geometry for a request, for sets and for states.
  *
- * Every kind that can do the job makes a plan. Which kind is taken:
- *
- *   PREFER_FAST   the default kind, if it can do the job: its operations are the shortest
- *                 (docs/performance.md). If keys are only added, a blocked Bloom filter instead,
- *                 unless it is larger by more than an eighth: its operations are shorter still.
- *                 The other kinds are not planned then, since planning all of them takes longer
- *                 than filling a small set. If neither can do it, the kind whose operations touch
- *                 the fewest cache lines: they decide the speed of tables larger than the cache.
- *   PREFER_SMALL  the fewest bytes. With a limit of memory, the most keys or the lowest fpr.
- *
- * If two are equal, the other measure decides, then the order in the registry. For a set that
- * counts, a kind whose copies take room is taken only if there is no other.
+ * Every kind makes a plan, and preference.c says which of them is taken. If a first choice can do
+ * the job, the other kinds are not planned: that would take longer than filling a small set.
  *
  * With a limit of memory (`memory`), the spec leaves open the capacity or the fpr. It is found for
  * each kind by bisection.
@@ -262,96 +252,19 @@ static void plan_kind(const tamis_kind *kind, const tamis_request *request,
         tamis_ask_kind(kind, request, ret_candidate);
 }
 
-/* ------------------------------------------------------------------ the best kind */
-
-static double lines_touched(const tamis_plan *plan) {
-    return plan->lines_present + plan->lines_absent + plan->lines_add;
-}
-
-/* Is this kind chosen before all others, if it can do the job? */
-static bool may_be_first(const tamis_kind *kind, const tamis_request *request) {
-    bool const is_growing = !need_can(&request->need, TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT);
-    if (!need_is_fast(&request->need)) return false;
-    return kind->is_default || (kind->is_grow_only && is_growing && request->geometry == NULL);
-}
-
-static bool is_first(const tamis_candidate *one, const tamis_request *request) {
-    return one->plan.status == TAMIS_OK && may_be_first(one->kind, request);
-}
-
-/* Do copies take no room, or does that not matter? A set that counts has many copies; if they take
- * room, its capacity is soon used up. */
-static bool copies_fit(const tamis_candidate *one, const tamis_request *request) {
-    return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
-}
-
-/* Does a limit of memory leave the rate open, so that each kind reaches another one? */
-static bool is_rate_open(const tamis_request *request) {
-    return request->memory != 0 && request->need.fpr == 0;
-}
-
-/* Does speed decide between kinds that are no first choice? Not if a limit of memory leaves the
- * capacity or the rate open: in 1.3 MiB, a million keys that can be removed have a rate of 6.5% in
- * mlcbf and of 0.68% in rank, which touches only 0.2 cache lines more per add. */
-static bool decides_by_speed(const tamis_request *request) {
-    return need_is_fast(&request->need) && request->need.work.capacity != 0 &&
-           !is_rate_open(request);
-}
-
-/* How much smaller `one` is than `other`, in the measure that the request leaves open. */
-static double smaller_by(const tamis_candidate *one, const tamis_candidate *other,
-                         const tamis_request *request) {
-    const tamis_plan *const a = &one->plan, *const b = &other->plan;
-    if (request->need.work.capacity == 0) return (double)a->capacity - (double)b->capacity;
-    if (is_rate_open(request)) return b->fpr - a->fpr;
-    return (double)b->body_bytes - (double)a->body_bytes;
-}
-
-/* May the kind for sets that only grow be taken instead of the default? Yes, unless it is larger by
- * more than an eighth; or, if capacity or fpr is open, has fewer keys by more than a ninth or a
- * higher rate. */
-static bool is_close(const tamis_plan *growing, const tamis_plan *other,
-                     const tamis_request *request) {
-    if (request->need.work.capacity == 0)
-        return growing->capacity >= other->capacity - other->capacity / 9;
-    if (is_rate_open(request)) return growing->fpr <= other->fpr;
-    return growing->body_bytes <= other->body_bytes + other->body_bytes / 8;
-}
-
-/* Which of two kinds is taken, if at least one of them is a first choice? */
-static bool is_before(const tamis_candidate *one, const tamis_candidate *best,
-                      const tamis_request *request) {
-    if (!is_first(one, request) || !is_first(best, request)) return is_first(one, request);
-    return one->kind->is_grow_only ? is_close(&one->plan, &best->plan, request)
-                                   : !is_close(&best->plan, &one->plan, request);
-}
-
-static bool is_better(const tamis_candidate *one, const tamis_candidate *best,
-                      const tamis_request *request) {
-    if (one->plan.status != TAMIS_OK || best->kind == NULL) return one->plan.status == TAMIS_OK;
-    if (is_first(one, request) || is_first(best, request)) return is_before(one, best, request);
-    if (copies_fit(one, request) != copies_fit(best, request)) return copies_fit(one, request);
-    double const faster = lines_touched(&best->plan) - lines_touched(&one->plan);
-    double const smaller = smaller_by(one, best, request);
-    double const first = decides_by_speed(request) ? faster : smaller;
-    double const second = decides_by_speed(request) ? smaller : faster;
-    if (first == 0 && second == 0) return one->order < best->order;
-    return first != 0 ? first > 0 : second > 0;
-}
+/* ------------------------------------------------------------------ choosing */
 
 /* Do bytes alone decide between the best so far and others? Not if speed decides, if a part of the
  * table, a limit of memory or growth is given, or if the copies of the best take room. */
 static bool decides_by_bytes(const tamis_candidate *best, const tamis_request *request) {
     const tamis_need *const need = &request->need;
-    if (best->kind == NULL || need_is_fast(need) || !copies_fit(best, request)) return false;
+    if (best->kind == NULL || need_is_fast(need) || !tamis_copies_fit(best, request)) return false;
     return need->fpr != 0 && request->memory == 0 && request->grow_to == 0 && !is_given(request);
 }
 
 static bool is_larger(const tamis_candidate *one, const tamis_candidate *best) {
     return one->plan.status != TAMIS_OK || one->plan.body_bytes > best->plan.body_bytes;
 }
-
-/* ------------------------------------------------------------------ choosing */
 
 /* The kind that the spec names, if it can do the job. */
 static tamis_status choose_named(const tamis_request *request, tamis_candidate *ret_best,
@@ -387,7 +300,7 @@ static bool choose_among(const tamis_request *request, bool takes_long, tamis_ca
         if (is_limited && is_larger(&next, best)) continue;
         add_forecast(request, &next);
         is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
-        if (is_better(&next, best, request)) *best = next;
+        if (tamis_is_better(&next, best, request)) *best = next;
     }
     return is_geometry;
 }
@@ -401,10 +314,10 @@ static tamis_status choose_best(const tamis_request *request, tamis_candidate *r
     *ret_best = (tamis_candidate){ .kind = NULL };
     for (size_t i = 0; (kind = tamis_kind_for(request, i)) != NULL; i++) {
         tamis_candidate next;
-        if (!may_be_first(kind, request)) continue;
+        if (!tamis_may_be_first(kind, request)) continue;
         plan_kind(kind, request, &next);
         if (request->need.fpr == 0) add_forecast(request, &next); /* rates are compared */
-        if (is_better(&next, ret_best, request)) *ret_best = next;
+        if (tamis_is_better(&next, ret_best, request)) *ret_best = next;
     }
     if (ret_best->kind != NULL) return TAMIS_OK;
     is_geometry = choose_among(request, false, ret_best);
@@ -456,7 +369,7 @@ static size_t plan_rows(const tamis_request *request, tamis_plan *ret_rows, size
         plan_kind(kind, request, &next);
         add_forecast(request, &next);
         if (row < max_rows) ret_rows[row] = next.plan;
-        if (!is_better(&next, &best, request)) continue;
+        if (!tamis_is_better(&next, &best, request)) continue;
         best = next;
         best_row = row;
     }

@@ -1,4 +1,4 @@
-/* planner.h - what planner.c and plan_stages.c share. */
+/* planner.h - what planner.c, preference.c and plan_stages.c share. */
 #ifndef TAMIS_PLANNER_H
 #define TAMIS_PLANNER_H
 
@@ -27,5 +27,16 @@ tamis_status tamis_first_stage(const tamis_choice *last, unsigned stages, tamis_
 
 /* plan_stages.c: if the kind cannot do the job because of growth, say so, and what is possible. */
 bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request, tamis_problem *problem);
+
+/* preference.c: is this kind chosen before all others, if it can do the job? */
+bool tamis_may_be_first(const tamis_kind *kind, const tamis_request *request);
+
+/* preference.c: do copies take no room, or does that not matter? A set that counts has many copies;
+ * if they take room, its capacity is soon used up. */
+bool tamis_copies_fit(const tamis_candidate *one, const tamis_request *request);
+
+/* preference.c: is `one` taken rather than the best so far, which may be none? */
+bool tamis_is_better(const tamis_candidate *one, const tamis_candidate *best,
+                     const tamis_request *request);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef TAMIS_KINDS_LINE_LINES_LIST_H
 #define TAMIS_KINDS_LINE_LINES_LIST_H
 
-#include "lines.h"
+#include "far.h"
 
 #define LINES_MAX_ENTRIES (RUNS_SLOTS + LINES_MAX_TAIL)
 

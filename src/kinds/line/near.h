@@ -1,8 +1,8 @@
 /* near.h - full and cut lines whose tails are completely on their shelf.
  *
- * lines.h has the general form of these functions, for tails that continue in the attic. It took
- * two fifths of the time when keys are added to and removed from a full table. Nearly always, less
- * is enough. As long as the shelf is not full, the attic has no entries of its lines. And runs move
+ * far.h has the general form of these functions, for tails that continue in the attic. It took two
+ * fifths of the time when keys are added to and removed from a full table. Nearly always, less is
+ * enough. As long as the shelf is not full, the attic has no entries of its lines. And runs move
  * only between the end of a line and the front of its tail, since both are in the order of chains:
  *
  *         line                           tail, on the shelf
@@ -21,7 +21,7 @@
 #ifndef TAMIS_KINDS_LINE_NEAR_H
 #define TAMIS_KINDS_LINE_NEAR_H
 
-#include "lines.h"
+#include "far.h"
 
 /* The tail of a bucket that is completely on its shelf. */
 typedef struct near_tail {

@@ -1,0 +1,183 @@
+/* far.h - entries that their line has no room for, and all entries of one fingerprint.
+ *
+ * This is the general form, for any tail: on the shelf, in the attic, or both. It keeps the rule of
+ * lines.h: the line has the first chains, as many complete ones as fit, and the tail has the
+ * others. near.h has a shorter form for the most common cases.
+ */
+#ifndef TAMIS_KINDS_LINE_FAR_H
+#define TAMIS_KINDS_LINE_FAR_H
+
+#include "lines.h"
+
+/* ------------------------------------------------------------------ lines that are full */
+
+/* Prefetch the shelf of a line that is cut or full: an update is likely to need it. For other
+ * lines, the line itself is prefetched, which is in the cache already, so that no branch is needed.
+ * (gcc makes one all the same. With masks instead, churn at full load is 1.05 times as fast, but
+ * filling is 0.95 times as fast.) */
+TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs const       index = runs_load(line);
+    shelf_view const shelves = lines_shelves(lines);
+    bool const       is_needed = runs_are_cut(index) || runs_are_full(index);
+    prefetch_to_write(is_needed ? shelf_line(&shelves, bucket) : line);
+}
+
+/* Move the whole last run of a line to the tail. There must be room. Its chain stays marked as
+ * occupied. */
+static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bucket) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs             index = runs_load(line);
+    unsigned const   chain = bits_select(index.occ, runs_here(index) - 1) % 64;
+    unsigned const   used = runs_used(index);
+    uint64_t const   below = index.starts & bits_low(used);
+    unsigned const   first = 63 - (unsigned)__builtin_clzll(below);
+    for (unsigned slot = first; slot < used; slot++) {
+        tail_add(&shelves, bucket, chain << LINES_BYTE_BITS | line[RUNS_AT + slot],
+                 lines_rest(lines, bucket, slot));
+        line[RUNS_AT + slot] = 0;
+        rest_set(lines.body, lines_rest_at(lines, bucket, slot), shelves.attic.rest_bits, 0);
+    }
+    index.starts = below; /* the start of that run is the end now */
+    runs_store(line, index);
+}
+
+/* Bring the first runs of the tail back into the line, as long as they fit as a whole. */
+static __attribute__((noinline, unused)) void
+lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
+    lines_view const lines = { body, shape, false };
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, bucket);
+    runs             index = runs_load(line);
+    tail_entry       entry;
+    while (runs_are_cut(index) && tail_first(&shelves, bucket, &entry)) {
+        unsigned const used = runs_used(index), room = RUNS_SLOTS - used;
+        unsigned const n = tail_count(&shelves, bucket, entry.key, LINES_CHAIN_MASK);
+        if (n > room) return;
+        for (unsigned i = 0; i < n && tail_first(&shelves, bucket, &entry); i++) {
+            line[RUNS_AT + used + i] = (uint8_t)entry.key;
+            rest_set(lines.body, lines_rest_at(lines, bucket, used + i), shelves.attic.rest_bits,
+                     entry.rest);
+            tail_remove(&shelves, bucket, &entry);
+        }
+        index.starts |= UINT64_C(1) << (used + n);
+        runs_store(line, index);
+    }
+}
+
+/* What happens to an entry for which the line has no free slot. */
+typedef enum lines_way {
+    LINES_PUSHES, /* it goes into the line, and the last run, a later chain, moves to the tail */
+    LINES_JOINS,  /* it belongs to the last run, and that does not fit any more: both to the tail */
+    LINES_FOLLOWS /* its chain comes after all runs of the line: it alone goes to the tail */
+} lines_way;
+
+TAMIS_INLINE lines_way lines_way_of(runs index, unsigned chain, unsigned last_chain) {
+    run const mine = runs_find(index, chain);
+    if (!run_is_here(mine)) return LINES_FOLLOWS;
+    if (chain < last_chain) return LINES_PUSHES;
+    return chain == last_chain && mine.is_occupied ? LINES_JOINS : LINES_FOLLOWS;
+}
+
+/* Add an entry to a line that has no free slot, or to a chain that is in the tail. False, and
+ * nothing has changed: the tail has no room for the entries that would move there. */
+static __attribute__((noinline, unused)) bool
+lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, place->bucket);
+    runs             index = runs_load(line);
+    unsigned const   last_chain = bits_select(index.occ, runs_here(index) - 1) % 64;
+    unsigned const   last_slots = bits_popcount(run_mask(runs_find(index, last_chain)));
+    lines_way const  way = lines_way_of(index, place->chain, last_chain);
+    unsigned const   moved = (way == LINES_FOLLOWS ? 0 : last_slots) + (way != LINES_PUSHES);
+    if (tail_count(&shelves, place->bucket, 0, 0) + moved > LINES_MAX_TAIL ||
+        !tail_has_room(&shelves, place->bucket, moved))
+        return false;
+
+    if (way != LINES_FOLLOWS) lines_cut_last(lines, place->bucket);
+    index = runs_load(line);
+    if (way == LINES_PUSHES) {
+        lines_insert(lines, place, runs_find(index, place->chain), index, rest);
+    } else {
+        tail_add(&shelves, place->bucket, lines_key(place), rest);
+        index.occ |= UINT64_C(1) << place->chain;
+        runs_store(line, index);
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------ one fingerprint */
+
+/* The entries of a fingerprint in the whole table. */
+typedef struct lines_found {
+    unsigned   copies;
+    lines_here here;   /* what its line has */
+    bool       is_far; /* its chain is in the tail: */
+    tail_entry entry;  /* its first entry there, if copies is not 0 */
+} lines_found;
+
+TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) {
+    lines_found found = { .here = lines_look_here(lines, place) };
+    found.copies = found.here.copies;
+    found.is_far = run_is_far(found.here.mine);
+    if (__builtin_expect(found.is_far, 0)) {
+        tail_entry entry; /* not found.entry itself, since its address would force it into memory */
+        if (lines_far_find(lines, place, &entry, &found.copies)) found.entry = entry;
+        if (found.copies != 0 && lines_counter_bits(lines) != 0)
+            found.copies = rest_copies(lines.shape, entry.rest);
+    }
+    return found;
+}
+
+/* Where in the body, in bits, the rest of a fingerprint is. The fingerprint was found before. */
+TAMIS_INLINE uint64_t lines_found_rest(lines_view lines, const lines_place *place,
+                                       const lines_found *found) {
+    if (!found->is_far) return lines_rest_at(lines, place->bucket, bits_lowest(found->here.slots));
+    shelf_view const shelves = lines_shelves(lines);
+    return tail_rest_at(&shelves, place->bucket, &found->entry);
+}
+
+TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
+                                   const lines_found *found, unsigned copies) {
+    field_set(lines.body, lines_found_rest(lines, place, found),
+              (unsigned)lines.shape->counter_bits, copies - 1);
+}
+
+/* Add an entry for a fingerprint that was looked up. False, and nothing has changed: there is no
+ * room. */
+TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
+                                  const lines_found *found, uint64_t rest) {
+    bool const has_slot =
+        run_is_here(found->here.mine) && runs_used(found->here.index) < RUNS_SLOTS;
+    if (__builtin_expect(!has_slot, 0)) return lines_far_insert(lines, place, rest);
+    lines_insert(lines, place, found->here.mine, found->here.index, rest);
+    return true;
+}
+
+/* Remove an entry of the tail. If it was the last of its chain, the chain is empty now. */
+static __attribute__((noinline, unused)) void
+lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
+    shelf_view const shelves = lines_shelves(lines);
+    uint8_t *const   line = lines_at(lines, place->bucket);
+    runs             index = runs_load(line);
+    tail_remove(&shelves, place->bucket, &gone);
+    if (tail_count(&shelves, place->bucket, lines_key(place), LINES_CHAIN_MASK) == 0)
+        index.occ &= ~(UINT64_C(1) << place->chain);
+    runs_store(line, index);
+    lines_pull_back(lines.body, lines.shape, place->bucket);
+}
+
+/* Remove one entry of a fingerprint. The fingerprint was found before. */
+TAMIS_INLINE void lines_take(lines_view lines, const lines_place *place, const lines_found *found) {
+    if (__builtin_expect(found->is_far, 0)) {
+        lines_far_take(lines, place, found->entry);
+        return;
+    }
+    runs const index = lines_delete(lines, place->bucket, place->chain, found->here.mine,
+                                    found->here.index, bits_lowest(found->here.slots));
+    if (__builtin_expect(runs_are_cut(index), 0))
+        lines_pull_back(lines.body, lines.shape, place->bucket);
+}
+
+#endif
