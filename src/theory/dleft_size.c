@@ -81,7 +81,8 @@ double tamis_dleft_overflow(const uint64_t *g, bool is_churned, double n, double
 
 void tamis_dleft_law(const uint64_t *g, bool is_churned, double n, fluid *ret_law) {
     double const load = fmin(fmin(mean_load(g, n), MAX_LOAD), (double)g[DLEFT_CELLS]);
-    dleft_make_law(g, is_churned, INFINITY, load, ret_law);
+    tamis_fluid_law((unsigned)g[DLEFT_TABLES], is_churned, load, is_churned ? INFINITY : FLUID_MANY,
+                    ret_law);
 }
 
 /* ------------------------------------------------------------------ the search */

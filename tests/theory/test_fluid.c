@@ -97,6 +97,38 @@ static void mean_of_all_buckets_is_the_load(void **state) {
     }
 }
 
+/* The largest difference of the logarithms of two tails that are above 1e-40. */
+static double tails_differ(const fluid *a, const fluid *b) {
+    double most = 0;
+    for (unsigned i = 0; i < a->tables; i++) {
+        for (unsigned j = 1; j <= FLUID_MAX_HEIGHT; j++) {
+            double const x = a->x[i][j], y = b->x[i][j];
+            if (fmax(x, y) > 1e-40) most = fmax(most, fabs(log(y / x)));
+        }
+    }
+    return most;
+}
+
+/* A filling of half a key at a time takes all steps. One filling of all keys may raise the tails by
+ * whole levels instead. */
+static void filling_by_whole_levels_gives_the_same_tails(void **state) {
+    (void)state;
+    static const double buckets[] = { 10, 1e5, INFINITY };
+    for (unsigned tables = 2; tables <= FLUID_MAX_TABLES; tables++) {
+        for (size_t i = 0; i < COUNT(buckets); i++) {
+            fluid slowly, at_once;
+            tamis_fluid_fill(tables, 0, buckets[i], &slowly);
+            for (double load = 0.5; load <= 46; load += 0.5) {
+                tamis_fluid_go_on(&slowly, load);
+                tamis_fluid_fill(tables, load, buckets[i], &at_once);
+                if (tails_differ(&slowly, &at_once) > (isinf(buckets[i]) ? 3e-5 : 3e-3))
+                    fail_msg("d %u, %g buckets, load %g: tails differ by %g", tables, buckets[i],
+                             load, tails_differ(&slowly, &at_once));
+            }
+        }
+    }
+}
+
 /* P[the next key makes a bucket of subtable i have j]. */
 static double oracle_rate(const fluid *law, unsigned i, unsigned j) {
     double rate = law->x[i][j - 1] - law->x[i][j];
@@ -439,6 +471,7 @@ int main(void) {
         cmocka_unit_test(tables_1_and_2_of_allerton2006_are_reproduced),
         cmocka_unit_test(churn_changes_the_loads_of_3_subtables),
         cmocka_unit_test(mean_of_all_buckets_is_the_load),
+        cmocka_unit_test(filling_by_whole_levels_gives_the_same_tails),
         cmocka_unit_test(churn_comes_to_rest_where_as_many_come_as_go),
         cmocka_unit_test(fuller_buckets_are_rarer_and_further_left),
         cmocka_unit_test(filling_is_as_by_many_small_steps),

@@ -17,8 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define STEP 0.05    /* of time; in 1, all keys are replaced once */
-#define STEPS 160    /* after which only the slowest part of a process still changes */
+#define STEP 0.05     /* of time; in 1, all keys are replaced once */
+#define LONG_STEP 0.2 /* after SHORT_STEPS: what changes quickly has come to rest by then */
+#define SHORT_STEPS 40
+#define STEPS 70     /* of both, after which only the slowest part of a process still changes */
 #define HEIGHT 30    /* the highest load that is distinguished; no bucket comes near it */
 #define NOTHING 1e-9 /* shares of buckets that do not matter */
 #define NEVER 1e-16  /* chances that do not matter */
@@ -139,16 +141,16 @@ static void step(process *p, double time, double emptied, matrix *made) {
 }
 
 /* The rest of a life, after STEPS. As much of u as buckets that become empty keep up stays for
- * ever: -A u = emptied / STEP. What is there beyond that falls as it did in the last step, since
+ * ever: -A u = emptied / LONG_STEP. What is there beyond that falls as it did in the last step:
  * only the slowest part is left; `before` is the share of buckets before that step. */
 static void follow_slowest(process *p, double before, double emptied, double time) {
-    double right[HEIGHT + 1] = { emptied / STEP }, kept[HEIGHT + 1];
+    double right[HEIGHT + 1] = { emptied / LONG_STEP }, kept[HEIGHT + 1];
     matrix made;
     matrix_make(p, 0, 1, &made);
     matrix_solve(p, &made, right, kept);
     double const stays = bucket_share(p, kept), excess = bucket_share(p, p->u) - stays;
     if (!(excess > NOTHING) || !(before - stays > excess)) return;
-    double const left = exp(log(excess / (before - stays)) * time / STEP);
+    double const left = exp(log(excess / (before - stays)) * time / LONG_STEP);
     for (unsigned k = 0; k <= p->m; k++) p->u[k] = kept[k] + left * (p->u[k] - kept[k]);
 }
 
@@ -161,9 +163,20 @@ typedef struct life {
     double       emptied[STEPS]; /* the share of buckets that become empty in each step */
 } life;
 
-/* The last step may be shorter. */
+/* When a step begins. */
+static double step_begin(unsigned at) {
+    return at <= SHORT_STEPS ? at * STEP : SHORT_STEPS * STEP + (at - SHORT_STEPS) * LONG_STEP;
+}
+
+/* How long it is. The last step may be shorter. */
 static double step_time(const life *subtable, unsigned at) {
-    return fmin(STEP, subtable->turns - at * STEP);
+    return fmin(at < SHORT_STEPS ? STEP : LONG_STEP, subtable->turns - step_begin(at));
+}
+
+/* As many steps as a life has, STEPS at most. */
+static unsigned step_count(double turns) {
+    double const later = ceil((turns - SHORT_STEPS * STEP) / LONG_STEP);
+    return (unsigned)fmin(STEPS, later > 0 ? SHORT_STEPS + later : ceil(turns / STEP));
 }
 
 /* Follow all buckets, and fill in `emptied`: buckets with one key lose it at the rate 1. Returns
@@ -172,7 +185,7 @@ static double live(life *subtable) {
     process all;
     matrix  made = { .time = 0 };
     process_start(subtable->churn, subtable->fill, subtable->i, HEIGHT, &all);
-    subtable->steps = (unsigned)fmin(STEPS, ceil(subtable->turns / STEP));
+    subtable->steps = step_count(subtable->turns);
     for (unsigned at = 0; at < subtable->steps; at++) {
         double const time = step_time(subtable, at), before = all.u[1];
         step(&all, time, 0, &made);
@@ -296,7 +309,7 @@ static void lanes_step(lanes *all, double emptied, const lanes_matrix *made) {
 static __attribute__((noinline)) void follow_lanes(const life *subtable, unsigned m,
                                                    double *ret_keys) {
     lanes_matrix made = { .time = 0 };
-    double       emptied = 0, rest = subtable->turns - STEPS * STEP;
+    double       emptied = 0, rest = subtable->turns - step_begin(STEPS);
     lanes        all;
     lanes_start(subtable, m, &all);
     for (unsigned at = 0; at < subtable->steps; at++) {

@@ -118,7 +118,7 @@ static double dlbf_largest_load(const dlbf_search *search, uint64_t *g) {
     double const smaller = search->n * (double)g[DLBF_BUCKET_BITS] / 8 / search->bytes;
     double       low = 0, high = load_limit(search, g);
     fluid        law;
-    tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, INFINITY, &law);
+    tamis_fluid_fill((unsigned)g[DLBF_TABLES], 0, FLUID_MANY, &law);
     if (smaller >= high) return 0;
     if (smaller > 0) {
         fluid other = law; /* the filling below takes the same steps with a limit and without */

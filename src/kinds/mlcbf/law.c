@@ -109,23 +109,36 @@ double tamis_ml_rate(const ml_counter *counter, double pass, double m, double k,
 
 /* ------------------------------------------------------------------ levels */
 
-/* The level of the last cell of a counter that stores x. */
-static unsigned level_of(const levels *layout, uint64_t x) {
-    unsigned level = 0;
-    while (level + 1 < layout->depth && x >= layout->base[level + 1]) level++;
-    return level;
+/* By the sum of a counter: the level of its last cell, and the first sum at the top. Numbers rise
+ * with the sums, so one pass finds them all. */
+typedef struct sum_levels {
+    uint8_t  level[ML_MAX_SUM + INCREMENTS_MAX + 1];
+    unsigned top;
+} sum_levels;
+
+static void find_levels(const ml_model *model, const levels *layout, unsigned end,
+                        sum_levels *ret_levels) {
+    const increments *const d = &model->map.d;
+    unsigned                level = 0;
+    ret_levels->top = end + d->value[d->n - 1];
+    for (unsigned c = 0; c < end + d->value[d->n - 1]; c++) {
+        uint64_t const x = numbered_number(&model->map, c);
+        while (level + 1 < layout->depth && x >= layout->base[level + 1]) level++;
+        if (x >= levels_top(layout) && c < ret_levels->top) ret_levels->top = c;
+        ret_levels->level[c] = (uint8_t)level;
+    }
 }
 
 /* Add what one more hit does to counters with the sum c, whose share is `chance`. All increments
  * are equally likely. */
-static void add_hit(const ml_model *model, const levels *layout, unsigned c, double chance,
+static void add_hit(const increments *d, const sum_levels *sums, unsigned c, double chance,
                     ml_heights *heights) {
-    const increments *const d = &model->map.d;
-    unsigned const          from = level_of(layout, numbered_number(&model->map, c));
+    double const each = chance / d->n;
+    double      *climbs = heights->climbs[sums->level[c]];
     for (unsigned i = 0; i < d->n; i++) {
-        uint64_t const x = numbered_number(&model->map, c + d->value[i]);
-        heights->climbs[from][level_of(layout, x)] += chance / d->n;
-        if (x >= levels_top(layout)) heights->reaches += chance / d->n;
+        unsigned const next = c + d->value[i];
+        climbs[sums->level[next]] += each;
+        if (next >= sums->top) heights->reaches += each;
     }
 }
 
@@ -133,8 +146,11 @@ static void add_hit(const ml_model *model, const levels *layout, unsigned c, dou
  * (law->beyond) count as at the top. */
 void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law *law,
                       ml_heights *ret_heights) {
-    unsigned const depth = layout->depth;
-    ml_heights     heights = { .top = law->beyond, .depth = depth };
+    const increments *const d = &model->map.d;
+    unsigned const          depth = layout->depth;
+    ml_heights              heights = { .top = law->beyond, .depth = depth };
+    sum_levels              sums;
+    find_levels(model, layout, law->end, &sums);
     heights.last[depth - 1] = law->beyond;
     for (unsigned l = 0; l < depth; l++) {
         heights.cost[l] = (unsigned)levels_cost(layout, layout->base[l]);
@@ -142,15 +158,13 @@ void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law 
     for (unsigned c = 0; c < law->end; c++) {
         double const chance = law->chance[c];
         if (!(chance > 0)) continue;
-        uint64_t const x = numbered_number(&model->map, c);
-        unsigned const level = level_of(layout, x);
-        heights.last[level] += chance;
-        if (x >= levels_top(layout)) {
+        heights.last[sums.level[c]] += chance;
+        if (c >= sums.top) {
             heights.top += chance;
             continue;
         }
-        heights.excludes[level] += chance * model->excluded[c] / model->map.d.n;
-        add_hit(model, layout, c, chance, &heights);
+        heights.excludes[sums.level[c]] += chance * model->excluded[c] / d->n;
+        add_hit(d, &sums, c, chance, &heights);
     }
     *ret_heights = heights;
 }

@@ -39,6 +39,12 @@ static double max_stuck(const tamis_need *need) {
     return fmin(need->overflow, MAX_STUCK);
 }
 
+/* What is to be small: bits; and if speed is preferred also hashes, each of which is a line to wait
+ * for. The weight says that one hash fewer is worth up to a tenth more memory. */
+static double price_of(const ml_search *search, const uint64_t *g, double bits) {
+    return bits * (need_is_fast(search->need) ? 10 + (double)g[ML_HASHES] : 1);
+}
+
 /* ------------------------------------------------------------------ the fewest counters */
 
 /* Tables that differ in the number of counters only. */
@@ -127,20 +133,30 @@ static void share_line(double m, uint64_t counters, uint64_t *g) {
     g[ML_AREA] = ML_LINE_BITS - 1 - counters * g[ML_BITS];
 }
 
+/* Have lines of this many counters enough area, and so stick rarely enough? */
+static bool line_is_enough(const ml_search *search, const ml_heights *heights, double m,
+                           uint64_t counters, uint64_t *g) {
+    share_line(m, counters, g);
+    ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
+    ml_blocks const blocks = { heights, &life, NULL, may_stick(search->need) };
+    double const    area = fmin((double)g[ML_AREA], most_area(&life, heights));
+    return sticks_with(&blocks, area) <= blocks.limit;
+}
+
 /* As many counters in a line as leave enough area. More counters need more area and leave less, so
- * bisection finds them. */
+ * bisection finds them. Fewer than `least` would make the table dearer than the best so far. Most
+ * tables end there, since lines of `least` counters have not enough area. */
 static bool fit_line(const ml_search *search, const ml_heights *heights, double m, uint64_t *g) {
-    uint64_t low = 0, high = (ML_LINE_BITS - 1) / g[ML_BITS] + 1;
+    double const   most_lines = floor(search->price / price_of(search, g, ML_LINE_BITS) + 1e-9);
+    uint64_t const least = (uint64_t)fmax(1, fmin(ceil(m / most_lines), ML_LINE_BITS));
+    uint64_t       low = least, high = (ML_LINE_BITS - 1) / g[ML_BITS] + 1;
+    if (least >= high || !line_is_enough(search, heights, m, least, g)) return false;
     while (high - low > 1) {
         uint64_t const half = (low + high) / 2;
-        share_line(m, half, g);
-        ml_life const   life = tamis_ml_life(g, search->n, search->lifetime);
-        ml_blocks const blocks = { heights, &life, NULL, may_stick(search->need) };
-        double const    area = fmin((double)g[ML_AREA], most_area(&life, heights));
-        *(sticks_with(&blocks, area) <= blocks.limit ? &low : &high) = half;
+        *(line_is_enough(search, heights, m, half, g) ? &low : &high) = half;
     }
-    if (low != 0) share_line(m, low, g);
-    return low != 0;
+    share_line(m, low, g);
+    return true;
 }
 
 /* ------------------------------------------------------------------ blocks of any length */
@@ -204,12 +220,6 @@ static bool fit_blocks(const ml_search *search, const ml_heights *heights, doubl
 }
 
 /* ------------------------------------------------------------------ which table is better */
-
-/* What is to be small: bits; and if speed is preferred also hashes, each of which is a line to wait
- * for. The weight says that one hash fewer is worth up to a tenth more memory. */
-static double price_of(const ml_search *search, const uint64_t *g, double bits) {
-    return bits * (need_is_fast(search->need) ? 10 + (double)g[ML_HASHES] : 1);
-}
 
 static double table_bits(const uint64_t *g) {
     levels const layout = ml_levels(g);
