@@ -1,4 +1,4 @@
-/* clock.h - keys that leave by themselves: the server's clock becomes ticks of a table.
+/* clock.h - items that expire: the server's clock becomes ticks of a table.
  *
  * Only a primary decides what time it is. Before a command uses a table with a timeout, the ticks
  * that have passed since the last one are counted, the sweep goes on for a bounded time, and

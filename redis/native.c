@@ -171,7 +171,7 @@ static void remove_items(key_handle *key, redis_string **items, int n, request *
 static const char *change_problem(const tamis_value *value, bool is_remove) {
     if (value->family != FAMILY_SET) return "ERR BF and CF keys are changed by BF.* and CF.*";
     if (!is_remove) return NULL;
-    if (value->states != NULL) return "ERR items of a set with TIMEOUT leave by themselves";
+    if (value->states != NULL) return "ERR a set with TIMEOUT cannot remove: its items expire";
     return can(value, TAMIS_CAN_REMOVE) ? NULL : "ERR a set of this kind cannot remove";
 }
 

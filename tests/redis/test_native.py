@@ -256,13 +256,13 @@ def test_states(r):
     assert r("TYPE", "t") == "tamis-sta"
 
 
-def test_items_with_a_timeout_leave_by_themselves(r):
+def test_items_with_a_timeout_expire(r):
     assert r("TAMIS.RESERVE", "k", "ERROR", 0.001, "CAPACITY", 1000, "TIMEOUT", 0.5) == "OK"
     assert r("TAMIS.ADD", "k", "a", "b") == [1, 1]
     facts = info(r, "k")
     least, most = facts["stays at least milliseconds"], facts["gone after milliseconds"]
     assert 500 <= least <= most <= 1500
-    assert r("TAMIS.REMOVE", "k", "a") == Error("ERR items of a set with TIMEOUT leave by themselves")
+    assert r("TAMIS.REMOVE", "k", "a") == Error("ERR a set with TIMEOUT cannot remove: its items expire")
     end = time.monotonic() + 2 * most / 1000
     last = time.monotonic()
     while time.monotonic() < end:  # b is heard of, a is silent
