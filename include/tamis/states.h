@@ -271,7 +271,7 @@ typedef struct tamis_states_facts {
     tamis_hash  hash;
     tamis_seed  seed;
     bool        is_mapped; /**< read-only, from a file */
-    bool        is_huge;   /**< huge pages were asked for */
+    bool        is_huge;   /**< huge pages were requested */
 
     uint64_t capacity; /**< as in tamis_states_spec */
     uint64_t lifetime;

@@ -103,8 +103,8 @@ typedef enum tamis_status {
     TAMIS_ERR_ABSENT = -2,    /**< the key is certainly not in the set */
     TAMIS_ERR_UNKNOWN = -3,   /**< don't know: the table cannot tell the value of this key */
     TAMIS_ERR_CONFLICT = -4,  /**< the key has another value; nothing changed */
-    TAMIS_ERR_SATURATED = -5, /**< the key has more copies than the set can count: it stays for
-                                   good, and nothing changed */
+    TAMIS_ERR_SATURATED = -5, /**< the key has more copies than the set can count: it can never be
+                                   removed, and nothing changed */
     TAMIS_ERR_PART = -6,      /**< the key belongs to another part of the set; nothing changed */
 
     /* the caller can fix these */
@@ -483,7 +483,7 @@ typedef struct tamis_facts {
     tamis_hash  hash;
     tamis_seed  seed;
     bool        is_mapped; /**< read-only, from a file */
-    bool        is_huge;   /**< huge pages were asked for */
+    bool        is_huge;   /**< huge pages were requested */
 
     uint64_t capacity; /**< as in tamis_spec */
     uint64_t copies;
@@ -536,7 +536,7 @@ typedef struct tamis_plan {
     const char  *summary; /**< the kind in one line */
     tamis_status status;  /**< TAMIS_OK, or why this kind cannot do it; then only kind, summary
                                and abilities have a meaning */
-    bool         chosen;  /**< this is the kind that tamis_create() takes */
+    bool         chosen;  /**< this is the kind that tamis_create() chooses */
     bool         copies_take_room; /**< each copy of a key takes as much room as another key */
     unsigned     abilities;
     uint64_t     capacity;
@@ -682,7 +682,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_join(const tamis_set *first, const 
 /* A file is the same on every machine (docs/format.md). Everything in it is checksummed. */
 
 /** Save a set to a file. The old file is replaced in one step: at every moment, even if the process
- *  or the machine dies, `path` is either the complete old file or the complete new one. (After a
+ *  or the machine fails, `path` is either the complete old file or the complete new one. (After a
  *  disk error in the very last step, the new file is already in place, but may not survive a crash
  *  of the machine; the problem text says so.)
  *  @return TAMIS_OK, _IO, _SPACE, _MEMORY, _ARGUMENT. */
@@ -786,7 +786,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_receive(const void *bytes, size_t n
 
 /* ------------------------------------------------------------------ 9. planning without making */
 
-/** Plan every kind for a spec, one row for each, and mark the one that tamis_create() takes. With
+/** Plan every kind for a spec, one row for each, and mark the one that tamis_create() uses. With
  *  `spec->kind` or `spec->like` there is one row. With `spec->memory` and no capacity, each row has
  *  the capacity that this kind has room for. With `spec->grow_to`, rows describe the last stage
  *  (tamis_plan_stages() describes all), and kinds that cannot grow have the status _CANNOT. Rows
@@ -798,7 +798,7 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_plan_kinds(const tamis_spec *spec,
                                                         size_t        *ret_n_rows,
                                                         tamis_problem *reterr_problem);
 
-/** Plan the stages of a set that grows, with the kind that tamis_create() takes: row i is stage i.
+/** Plan the stages of a set that grows, with the kind that tamis_create() uses: row i is stage i.
  *  The capacity doubles from row to row. Each row describes the set at that stage: body_bytes,
  *  bits_per_key, and the fpr when that stage is full. The last row has a capacity of grow_to or a
  *  little more, and the fpr of the spec. `peak_bytes` is the largest size of the tables while the
@@ -832,8 +832,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_kind_fields(const char        *kind
                                                          size_t            *ret_n_fields);
 
 /** The names of the instruction sets that are in this build and that this processor supports, i =
- *  0, 1, ..., first the one that sets use by themselves. The last is "portable"; NULL
- *  after it. "avx512" is used on request only: tamis_spec.isa. */
+ *  0, 1, ..., first the one that sets use by default. The last is "portable"; NULL after it.
+ *  "avx512" is used on request only: tamis_spec.isa. */
 TAMIS_API const char *tamis_isa_name(size_t i);
 
 /* ------------------------------------------------------------------ 10. version */
