@@ -64,7 +64,7 @@ size_t contest_ratio_row(const bench_contest *contest);
 bench_mode contest_ratio_mode(const bench_contest *contest, size_t other, bench_mode mode,
                               bench_column column);
 
-/* How many times faster `row` is than `other`. The spread is over the slices. */
+/* How many times as fast as `other` this row is. The spread is over the slices. */
 bench_figure contest_ratio(const bench_contest *contest, size_t row, size_t other, bench_mode mode,
                            bench_column column);
 

@@ -68,7 +68,7 @@ typedef struct bench_lineup {
 /* Add a row, without a table yet. NULL: no room. */
 contestant *lineup_enter(bench_lineup *lineup, const bench_entry *entry);
 
-/* The contestant does not take part. Its note says why. */
+/* Mark the contestant as not taking part. Its note says why. */
 void contestant_exclude(contestant *entrant, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

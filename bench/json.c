@@ -3,7 +3,7 @@
  *     { "machine": {...}, "parameters": {...},
  *       "sizes": [ { "n": ..., "contestants": [ {..., "calls": [...] } ] } ] }
  *
- * What was not measured is null. bench/README.md describes all fields.
+ * Values that were not measured are null. bench/README.md describes all fields.
  */
 #include "report.h"
 
@@ -138,7 +138,7 @@ static void put_filling(FILE *out, const bench_contest *contest, size_t row, ben
     (void)fputs("]", out);
 }
 
-/* How many times faster the entry of --ratios is than this row, in one mode. */
+/* How many times as fast as this row the entry of --ratios is, in one mode. */
 static void put_ratios(FILE *out, const bench_contest *contest, size_t row, bench_mode mode) {
     size_t const best = contest_ratio_row(contest);
     (void)fputs("\n          { ", out);

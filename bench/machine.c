@@ -1,4 +1,4 @@
-/* machine.c - facts about the machine that is measured on. */
+/* machine.c - facts about the machine that runs the bench. */
 #include "machine.h"
 
 #include <stdio.h>

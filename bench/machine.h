@@ -1,4 +1,4 @@
-/* machine.h - facts about the machine that is measured on. */
+/* machine.h - facts about the machine that runs the bench. */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 

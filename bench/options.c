@@ -30,7 +30,7 @@ static const char help[] =
     "                  an instruction set; FIELD=NUMBER of the geometry, as in "
     "counting:blocked=1;\n"
     "                  states (keys have a state: put, get, drop) or moves (move instead of get),\n"
-    "                  and ageing (with timers); fetch (single calls with hints for later keys).\n"
+    "                  and ageing (with timers); fetch (single calls with prefetch hints).\n"
     "                  A name may occur more than once.\n"
     "  --ratios NAME   compare this one with each of the others, slice by slice\n"
     "  --isa WHICH     best (default), or all: each tamis kind on each instruction set\n"

@@ -71,8 +71,8 @@ typedef struct outside_contestant {
     const char *name;                  /* for the report and for --only: letters, digits, _ . - */
     const char *note;                  /* printed below the report, or NULL */
 
-    /* A table for n keys at this false-positive rate. NULL: it cannot. Write to all its memory
-     * (memset), or the fill measures how the kernel finds pages. */
+    /* Make a table for n keys at this false-positive rate. NULL: not possible. Write to all its
+     * memory (memset); otherwise the fill also measures how the kernel provides pages. */
     void *(*make)(uint64_t n, double fpr);
     void (*free)(void *table);
     void (*clear)(void *table);           /* NULL: the bench frees the table and makes another */
@@ -106,7 +106,7 @@ void outside_register(const outside_contestant *peer);
 
 /* ------------------------------------------------------------------ loops */
 
-/* NAME: begin of the names of the loops. TABLE: a type. The others are functions for one key. */
+/* NAME: prefix of the names of the loops. TABLE: a type. The others are functions for one key. */
 
 /* NAME_add_each, NAME_has_each */
 #define OUTSIDE_LOOPS(NAME, TABLE, ADD, HAS)   \

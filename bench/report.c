@@ -163,7 +163,7 @@ static void print_ratios(FILE *out, const bench_contest *contest) {
     char                    title[160];
     if (best >= contest->lineup->n) return;
     (void)snprintf(title, sizeof title,
-                   "%s: how many times faster than each; *: compared with its single calls",
+                   "%s: how many times as fast as each; *: compared with its single calls",
                    rows[best].name);
     fprintf(out, "\n");
     print_column_names(out, name_width(contest), title, "memory", "ratio");

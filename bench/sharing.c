@@ -12,9 +12,10 @@
  *   bare     one thread, and two, on cache lines without a set: as many bytes, one random line for
  *            each operation, prefetched. No set can scale better than this.
  *
- * Jobs: lookups of keys that are there, lookups of absent ones, adds (of a fiftieth of N), removals
- * (of the same), and a mix of nine lookups for each change. All are done in batches, and timed by
- * the wall clock, since threads may wait for each other. In each round all take turns; medians.
+ * Jobs: lookups of present keys, lookups of absent keys, adds (of a fiftieth of N), removals (of
+ * the same keys), and a mix of nine lookups for each change. All are done in batches, and measured
+ * in wall-clock time, since threads may wait for each other. In each round all take turns; the
+ * results are medians.
  */
 #include "keys.h"
 #include "median.h"

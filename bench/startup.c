@@ -124,7 +124,7 @@ static void print_kinds(unsigned rounds) {
     }
 }
 
-/* ------------------------------------------------------------------ what is planned */
+/* ------------------------------------------------------------------ plans, to compare builds */
 
 static void print_plan(const char *spec, const tamis_plan *plan) {
     printf("%s %s %d %d", spec, plan->kind, (int)plan->status, plan->chosen);

@@ -34,7 +34,7 @@ bench_figure series_part(const bench_series *series, size_t first_slice, size_t 
  * over all rounds, and the rate of the sum of these times. */
 bench_figure series_total(const bench_series *series, size_t first_slice, size_t end_slice);
 
-/* How many times faster a was than b: the median of the ratios within each slice. */
+/* How many times as fast as b a was: the median of the ratios within each slice. */
 bench_figure series_ratio(const bench_series *a, const bench_series *b, size_t first_slice,
                           size_t end_slice);
 

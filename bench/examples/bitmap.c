@@ -1,6 +1,6 @@
 /* bitmap.c - an example of a contestant: a blocked Bloom filter, 64 bytes per block.
  *
- * A key sets up to 7 bits of one cache line. 12 bits per key, whatever rate is asked for.
+ * A key sets up to 7 bits of one cache line. The table has 12 bits per key, for any requested rate.
  *
  *     make bench CONTESTANTS=bench/examples/bitmap.c
  */
@@ -93,7 +93,7 @@ static void *bitmap_make(uint64_t n, double fpr) {
 static const outside_contestant contestant = {
     OUTSIDE_HEAD,
     .name = "bitmap",
-    .note = "an example: 12 bits per key, whatever fpr is asked for",
+    .note = "an example: 12 bits per key, for any requested fpr",
     .make = bitmap_make,
     .free = bitmap_free,
     .clear = bitmap_clear,
