@@ -9,7 +9,7 @@
 #define PAPER_TRIALS 50
 #define QUICK_TRIALS 8
 
-/* The paper does not say how many queries; elsewhere it asks 100000. */
+/* The paper does not say how many queries; elsewhere it uses 100000. */
 static double printed_sigma(double rate) {
     return theory_rate_sigma(rate, 0, PAPER_TRIALS, 100000);
 }
@@ -107,7 +107,7 @@ static void record_time(lab_run *run) {
     double const filled = ddlcbf_rate(&law, lengths);
     lab_describe(run,
                  &(lab_figure){ .name = "peaks",
-                                .title = "A dynamic d-left counting filter as keys come and go",
+                                .title = "A dynamic d-left counting filter under churn",
                                 .x = "steps, each a removal and an add",
                                 .y = "false-positive rate",
                                 .is_log_x = true,

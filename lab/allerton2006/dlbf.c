@@ -64,7 +64,7 @@ void dlbf_codes_run(lab_run *run) {
                  "Fits into 8 bits.");
 }
 
-/* ------------------------------------------------------------------ beside Bloom filters */
+/* ------------------------------------------------------------------ compared with Bloom filters */
 
 static void record_beside(lab_run *run, const char *name, const char *label, const char *place,
                           const char *published, double exact, const char *remark) {
@@ -122,7 +122,7 @@ const lab_experiment lab_dlbf_allerton2006[] = {
       .place = "Allerton 2006, sections II.A to II.C",
       .run = dlbf_rates_run },
     { .id = "dlbf.compared",
-      .title = "d-left beside standard Bloom filters",
+      .title = "d-left compared with standard Bloom filters",
       .paper = DLBF_PAPER,
       .place = "Allerton 2006, sections II.A and II.B",
       .run = dlbf_compared_run },

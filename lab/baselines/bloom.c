@@ -1,7 +1,7 @@
 /* bloom.c - the Bloom filter that the papers compare themselves with.
  *
- * Two measurements of one rate. The filter's own rate follows from its contents: (share of marked
- * places)^k, a number without sampling error, which scatters only from filter to filter; that tests
+ * The same rate is measured in two ways. The filter's own rate follows from its contents: (share of
+ * marked places)^k. It has no sampling error, and differs only from filter to filter; this tests
  * the analysis of the filling. Queries for absent keys add sampling error; they test the hashing,
  * too.
  */
@@ -182,7 +182,7 @@ static void bloom_fpr(lab_run *run) {
 
 const lab_experiment lab_bloom[] = {
     { .id = "bloom.fpr",
-      .title = "false positives of the Bloom filters that are compared with",
+      .title = "false positives of the Bloom filters in the papers' comparisons",
       .paper = "Bloom: \"Space/Time Trade-offs in Hash Coding with Allowable Errors\"",
       .place = "ESA 2006, section 2.1, and Allerton 2006, section II",
       .run = bloom_fpr },

@@ -335,7 +335,7 @@ static void record_reached(lab_run *run, const cbf_outcome *outcomes, uint64_t n
                            LAB_WITHIN_4_SIGMA });
 }
 
-/* Rises come in clumps, when a counter falls and rises again: no simple theory of their scatter. */
+/* A counter may fall and rise again several times, so there is no simple theory of the scatter. */
 static void record_rises(lab_run *run, const cbf_outcome *outcomes, uint64_t n, unsigned level) {
     lab_sample rises = { 0 };
     for (uint64_t i = 0; i < n; i++) lab_sample_add(&rises, (double)outcomes[i].rises[level]);

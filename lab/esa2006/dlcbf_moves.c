@@ -1,7 +1,7 @@
 /* dlcbf_moves.c - section 5.2: how much fuller a table gets if cells may move.
  *
  * When all buckets of a new key are full, a cell of one of them may go to another of its own
- * buckets. The paper looks at the cells of the first bucket only, and says that "greater loads
+ * buckets. The paper moves only cells of the first bucket, and says that "greater loads
  * could be handled by allowing more movement". Three rules are compared:
  *
  *     first   a cell of the bucket in the first subtable moves: the paper's rule, and the library's
@@ -19,8 +19,8 @@
  *             of x(k) q(k)^8
  *
  * and x(i) follows from the equations of theory/fluid.h, in which a key that finds four full
- * buckets makes another one longer. That takes a key's buckets for independent. They are not quite:
- * when the key came, its own bucket had the least load.
+ * buckets makes another one longer. This assumes that the buckets of a key are independent. They
+ * are not quite: when the key was added, its own bucket had the smallest load.
  */
 #include "dlcbf.h"
 

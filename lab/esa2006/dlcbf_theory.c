@@ -19,9 +19,10 @@ void dlcbf_law(double keys, fluid *ret_law) {
 
 /* ------------------------------------------------------------------ the way to the limit
  *
- * A table that was just filled has far smaller tails than one in which keys have come and gone for
- * some time. That makes 2 to 3% fewer overflows in a trial than the limit has. So the equations of
- * theory/fluid.h are followed in time; their limit is the library's own, reached in another way.
+ * A table that was just filled has far smaller tails than one in which keys have been removed and
+ * added for some time. So a trial has 2 to 3% fewer overflows than the limit. Therefore the
+ * equations of theory/fluid.h are solved over time. Their limit is the same as the library's, which
+ * is computed in another way.
  */
 
 #define TOP 12             /* larger loads do not occur */

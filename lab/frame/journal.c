@@ -35,7 +35,8 @@ static uint64_t hash_of_program(void) {
     FILE *const         file = fopen("/proc/self/exe", "rb");
     unsigned char       part[4096];
     size_t              bytes;
-    if (file == NULL || state == NULL) lab_die("the program cannot read itself, as --keep needs");
+    if (file == NULL || state == NULL)
+        lab_die("--keep needs to read the program's own file, and cannot");
     (void)XXH3_64bits_reset(state);
     while ((bytes = fread(part, 1, sizeof part, file)) != 0) {
         (void)XXH3_64bits_update(state, part, bytes);
@@ -100,7 +101,7 @@ uint64_t journal_begin(journal *kept, const lab_run *run, const lab_series *seri
         rewind(kept->file);
         if (fwrite(&wanted, sizeof wanted, 1, kept->file) != 1) lab_die("%s: cannot write", path);
     } else if (memcmp(&found, &wanted, sizeof found) != 0) {
-        lab_die("%s is from another program, seed or series: keep these trials elsewhere", path);
+        lab_die("%s is from another program, seed or series; use another folder for --keep", path);
     } else {
         records = read_records(kept, series, outcomes, is_done);
     }

@@ -4,7 +4,7 @@
  * rows. A row has up to three numbers, and two comparisons are made between them:
  *
  *     published   what the paper prints, as a string, digit for digit
- *     exact       what theory says, computed here and never typed in
+ *     exact       what theory says, computed here and never written by hand
  *     measured    what the library did, with its standard error
  *
  *     measured against exact      by the row's rule; this is the test of the library
@@ -163,7 +163,7 @@ typedef struct lab_series {
  * number of threads. */
 void *lab_trials(const lab_run *run, const lab_series *series);
 
-/* Print one line and exit with LAB_EXIT_BROKEN: the lab itself cannot go on. */
+/* Print one line and exit with LAB_EXIT_BROKEN: the lab itself cannot continue. */
 __attribute__((noreturn, format(printf, 1, 2))) void lab_die(const char *format, ...);
 
 /* Allocate zeroed memory. Does not return if there is none. */

@@ -13,27 +13,27 @@ static const char USAGE[] =
     "       tamis-lab run ID.. | all [--quick | --full] [--seed N] [--jobs N]\n"
     "                 [--keep FOLDER] [--csv[=FILE]] [--json[=FILE]] [--curves[=FILE]]\n"
     "\n"
-    "Runs experiments from the papers with the library, and holds what comes out against exact\n"
-    "theory, and theory against what the papers print.\n"
+    "Runs experiments from the papers with the library, and compares the results with exact\n"
+    "theory, and theory with the numbers that the papers print.\n"
     "\n"
     "  --quick   a few trials, a minute or two for all (default)\n"
     "  --full    the papers' own numbers of trials; three hours of one core\n"
-    "  --seed N  other randomness (default 1); the same seed gives the same results\n"
-    "  --jobs N  trials side by side (default: one per core); results do not depend on it\n"
-    "  --keep FOLDER  trials that are done are kept there: a run that was stopped goes on with\n"
-    "            the next one that names the same folder\n"
+    "  --seed N  seed of all random numbers (default 1); the same seed gives the same results\n"
+    "  --jobs N  trials in parallel (default: one per core); results do not depend on it\n"
+    "  --keep FOLDER  keep finished trials there: a run that was stopped continues if it is\n"
+    "            started again with the same folder\n"
     "  --csv     one line per row, for programs\n"
     "  --json    the same, nested, with the figures\n"
     "  --curves  the points of the figures as CSV\n"
-    "            without FILE in place of the table, with FILE beside it\n"
+    "            these replace the table; with =FILE they are written in addition to it\n"
     "\n"
     "examples:\n"
-    "  tamis-lab list                            what there is\n"
+    "  tamis-lab list                            list the experiments\n"
     "  tamis-lab run all                         everything, quickly\n"
-    "  tamis-lab run bloom.fpr --seed 2          one experiment, with other randomness\n"
+    "  tamis-lab run bloom.fpr --seed 2          one experiment, with other random numbers\n"
     "  tamis-lab run all --csv > results.csv     to compare with lab/results/quick.csv\n"
-    "  tamis-lab run all --full --json=all.json  the table, and a file of the same\n"
-    "  tamis-lab run all --full --keep trials    hours of work, in pieces\n"
+    "  tamis-lab run all --full --json=all.json  the table, and a file with the same results\n"
+    "  tamis-lab run all --full --keep trials    a long run that can be stopped and continued\n"
     "\n"
     "Exit status: 0 all rows agree with theory, 1 some do not, 2 wrong usage, 3 could not run.\n";
 
@@ -74,7 +74,8 @@ static const lab_experiment **wanted_of(const options *given) {
 static bool check_ids(const options *given) {
     for (size_t i = 0; i < given->n_ids; i++) {
         if (strcmp(given->ids[i], "all") == 0 || find(given->ids[i]) != NULL) continue;
-        (void)fprintf(stderr, "tamis-lab: no experiment '%s'; 'tamis-lab list' names them all\n",
+        (void)fprintf(stderr,
+                      "tamis-lab: there is no experiment '%s'; 'tamis-lab list' lists them\n",
                       given->ids[i]);
         return false;
     }

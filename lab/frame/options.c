@@ -59,7 +59,8 @@ static bool choose_format(options *given, const lab_format *format, const char *
         return true;
     }
     bool const is_first = given->outputs[0].format == &lab_table;
-    if (!is_first) return options_complain("only one goes without a file, and not also", option);
+    if (!is_first)
+        return options_complain("only one format can be printed without a file, not also", option);
     given->outputs[0].format = format;
     return true;
 }
@@ -101,7 +102,7 @@ bool options_read(options *given, int n, char **arguments) {
             return false;
         }
     }
-    return given->n_ids != 0 || options_complain("run what? Name an experiment, or", "all");
+    return given->n_ids != 0 || options_complain("no experiment is named; name one, or", "all");
 }
 
 void options_free(options *given) {

@@ -1,4 +1,4 @@
-/* options.h - what was asked for on the command line. */
+/* options.h - the command line of tamis-lab. */
 #ifndef TAMIS_LAB_OPTIONS_H
 #define TAMIS_LAB_OPTIONS_H
 

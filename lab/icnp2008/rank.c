@@ -99,7 +99,7 @@ tamis_spec rank_spec(const rank_table *table, unsigned counter_bits, unsigned co
                    copies);
     spec.capacity = keys;
     spec.lifetime = keys;
-    spec.overflow = 0.999; /* some of these tables are made to overflow */
+    spec.overflow = 0.999; /* some of these tables are meant to overflow */
     spec.kind = "rank";
     spec.geometry = geometry;
     return spec;
@@ -164,22 +164,22 @@ const lab_experiment lab_rank_icnp2008[] = {
       .place = "ICNP 2008, section V, Table II",
       .run = rank_sizes },
     { .id = "rank.smaller",
-      .title = "what the three tables spend their bits on, and smaller ones",
+      .title = "how the three tables use their bits, and smaller tables",
       .paper = RANK_PAPER,
       .place = "ICNP 2008, sections IV and V, Tables II and IV",
       .run = rank_smaller },
     { .id = "rank.overflow",
-      .title = "Theorem 1, and its extension to a lifetime, held against tables that overflow",
+      .title = "Theorem 1, and its extension to a lifetime, compared with tables that overflow",
       .paper = RANK_PAPER,
       .place = "ICNP 2008, section IV",
       .run = rank_overflow },
     { .id = "rank.compared",
-      .title = "bits per key beside Bloom filters and d-left hashing",
+      .title = "bits per key compared with Bloom filters and d-left hashing",
       .paper = RANK_PAPER,
       .place = "ICNP 2008, section V, Tables III and IV",
       .run = rank_compared },
     { .id = "rank.trimmed",
-      .title = "bits per key of what is sent",
+      .title = "bits per key of sent sets",
       .paper = RANK_PAPER,
       .place = "ICNP 2008, section V, Table V",
       .run = rank_trimmed },

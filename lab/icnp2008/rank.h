@@ -39,7 +39,7 @@ typedef struct rank_print {
 #define RANK_PRINTS 3
 extern const rank_print rank_prints[RANK_PRINTS];
 
-/* The false-positive rate that lambda and r give: what the paper's comparisons are made at. */
+/* The false-positive rate that lambda and r give. The paper's comparisons are made at this rate. */
 double rank_print_rate(const rank_print *print);
 
 /* ------------------------------------------------------------------ tables as numbers */
@@ -58,7 +58,7 @@ rank_table rank_as_built(const rank_print *print, unsigned counter_bits);
 /* S of section V. */
 double rank_paper_bits(const rank_table *table);
 
-/* Our layout: a pointer can say "none", so it needs no flag; and all of the body. */
+/* The whole body in our layout. Its pointers need no flag: one of their values means "none". */
 double rank_layout_bits(const rank_table *table);
 double rank_body_bits(const rank_table *table);
 
@@ -107,8 +107,8 @@ typedef struct rank_crowd {
 /* The probability that the keys do not fit. */
 double rank_crowd_filling(const rank_crowd *crowd);
 
-/* Keys come and go, and one that is refused is replaced by another until it fits: how many are
- * refused for each that goes, on average. */
+/* Keys are removed and added; instead of a refused key another one is tried, until one fits.
+ * Returns the refused keys per removed key, on average. */
 double rank_crowd_churning(const rank_crowd *crowd);
 
 /* ------------------------------------------------------------------ real tables */
@@ -120,10 +120,10 @@ double rank_crowd_churning(const rank_crowd *crowd);
 tamis_spec rank_spec(const rank_table *table, unsigned counter_bits, unsigned copies, uint64_t keys,
                      char geometry[RANK_GEOMETRY_BYTES]);
 
-/* What the library plans for a spec, which names a kind. */
+/* The library's plan for a spec that names a kind. */
 tamis_plan rank_plan_of(const tamis_spec *spec);
 
-/* The library's own choice: the smallest table of the kind "rank" for the wish. */
+/* The library's own choice: its smallest table of kind "rank" for this wish. */
 tamis_plan rank_library_choice(const rank_wish *wish, const char *geometry);
 
 /* Extensions in use of level 2 or 3. */

@@ -150,7 +150,7 @@ static void record_crossings(lab_run *run) {
                                 .reason = "two steps of 5%" });
 }
 
-/* That counting is smaller than both others everywhere. */
+/* Check that counting is smaller than both others everywhere. */
 static void record_counting_wins(lab_run *run) {
     unsigned losses = 0;
     for (int point = 0; point <= 6 * PER_DECADE; point++) {

@@ -1,15 +1,15 @@
 /* rank_example.c - Figure 3: the seven fingerprints of one bucket, in a table of the library.
  *
- * The bucket has L = 8 chains and Z = 12 cells. Chain 7 has three fingerprints, the last of which
- * is looked for; another chain before it has two, one more before and one after it have one each.
- * Which two of the first six chains these are is only in the drawing: here they are 2 and 4.
+ * The bucket has L = 8 chains and Z = 12 cells. Chain 7 has three fingerprints; the example looks
+ * up the last of them. Before chain 7, one chain has two fingerprints and another one has one;
+ * after it, chain 8 has one. The paper shows these chains only in a drawing: here they are 2 and 4.
  *
  *     base index I0      0 1 0 1 0 0 1 1
  *     higher index       I1 = 0 1 1 0     I2 = 0 1     I3 = 0
  *     cells              A1 = a b d g     A2 = c e     A3 = f
  *
- * The table gets hashes that say just these chains and remainders. What it makes of them is read
- * from its body.
+ * The table gets hashes that select exactly these chains and remainders. The result is read from
+ * its body.
  */
 #include "rank.h"
 
@@ -37,7 +37,7 @@ static const stored prints[] = { { 2, "0101111" }, { 4, "0011001" }, { 4, "10011
 
 #define PRINTS (sizeof prints / sizeof prints[0])
 
-/* ------------------------------------------------------------------ by counting */
+/* ------------------------------------------------------------------ computed by counting */
 
 static unsigned length_of(unsigned chain) {
     unsigned length = 0;
@@ -53,7 +53,7 @@ static double level_rank(unsigned level, unsigned upto) {
     return rank;
 }
 
-/* ------------------------------------------------------------------ in a body */
+/* ------------------------------------------------------------------ read from a body */
 
 static tamis_set *make_bucket(void) {
     tamis_spec spec = TAMIS_SPEC_INIT;

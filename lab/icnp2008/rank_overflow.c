@@ -1,9 +1,10 @@
 /* rank_overflow.c - Theorem 1 and its extension to a lifetime, compared with real overflows.
  *
- * A probability of 1e-10 cannot be measured. So here are tables of 16 buckets with far too few
- * extensions, whose exact law can be computed (rank_theory.c). Three numbers for each: how often a
- * real table refuses a key, how often it should, and the bound by which the library sizes its
- * tables. The bound must not be too low; how far it is too high is the price of safety.
+ * A probability of 1e-10 cannot be measured. So the tables here have 16 buckets and far too few
+ * extensions, and their exact law can be computed (rank_theory.c). There are three numbers for each
+ * table: how often a real table refuses a key, how often it should, and the bound by which the
+ * library sizes its tables. The bound must not be too low. If it is too high, tables are larger
+ * than necessary.
  */
 #include "frame/sets.h"
 #include "kinds/rank/size.h"
@@ -117,7 +118,7 @@ static double bound(const rank_crowd *crowd, double adds) {
     return tamis_rank_pool_overflow(buckets, keys, lifetime, cells, j);
 }
 
-/* How often it happens, and that the bound is not below. */
+/* Record how often it happens, and check that the bound is not lower. */
 static void record(lab_run *run, const overflow_row *row, const char *part, double exact,
                    lab_measured measured) {
     lab_record(run, &(lab_row){ .name = lab_text(run, "%s.%s", row->name, part),
@@ -149,8 +150,9 @@ static void record_filling(lab_run *run, const overflow_row *row) {
     record_bound(run, row, "filling", bound(&row->crowd, 0), exact);
 }
 
-/* Refusals come in clumps, while all extensions are in use, so their scatter is measured. The bound
- * holds for all tables, the exact law for tables that could be filled. */
+/* While all extensions are in use, many adds in a row are refused. So there is no simple theory of
+ * the scatter, and it is measured. The bound holds for all tables, the exact law for tables that
+ * could be filled. */
 static void record_churning(lab_run *run, const overflow_row *row) {
     double const     exact = rank_crowd_churning(&row->crowd);
     lab_sample const sample = measure(run, row, churning_trial, run->is_full ? 10000 : 80);

@@ -1,9 +1,9 @@
 /* rank_sizes.c - Tables I and II: how loads scatter, and tables of the printed sizes
  * filled with real keys.
  *
- * How many buckets have more keys than cells is the number of extensions in use, which the body
- * tells. Table I is a table of the sizes in section III-C, with room for all extensions; it stores
- * every copy, so that its loads are those of the keys. The tables of Table II are sets: a
+ * The number of buckets with more keys than cells is the number of extensions in use, which is read
+ * from the body. For Table I, a table has the sizes of section III-C and room for all extensions;
+ * it stores every copy, so that its loads are those of the keys. The tables of Table II are sets: a
  * fingerprint is stored once, and the loads are a little smaller.
  */
 #include "core/bits.h"
@@ -140,14 +140,15 @@ static void record_far_load(lab_run *run) {
                            .exact = tamis_poisson_tail(EXAMPLE_MEAN, 129),
                            .rule = LAB_EQUAL,
                            .reason = "arithmetic",
-                           .flaw = "Neither P[load > 128] nor P[load >= 128] prints so. The first "
-                                   "two thresholds are right.",
+                           .flaw =
+                               "Neither P[load > 128] nor P[load >= 128] has this value. The first "
+                               "two thresholds are right.",
                            .remark = lab_text(run, "P[load >= 128] is %.3g.",
                                               tamis_poisson_tail(EXAMPLE_MEAN, 128)) });
 }
 
-/* 130 extensions for 129 buckets that need one, on average: by the normal law, with the variance
- * that the fixed sum of loads leaves. */
+/* There are 130 extensions, and 129 buckets need one on average. The number is nearly normal; its
+ * variance is smaller than that of independent loads, because the sum of the loads is fixed. */
 static void record_example(lab_run *run, const fill_samples *samples) {
     double const keys = EXAMPLE_BUCKETS * EXAMPLE_MEAN, tables = (double)samples->tables;
     double const over = tamis_binomial_tail(keys, 1.0 / EXAMPLE_BUCKETS, 65);

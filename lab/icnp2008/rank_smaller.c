@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* ------------------------------------------------------------------ what is spent */
+/* ------------------------------------------------------------------ how the bits are used */
 
 static void record_computed(lab_run *run, const rank_print *print, const char *name,
                             const char *label, double exact, const char *remark) {
@@ -19,7 +19,7 @@ static void record_computed(lab_run *run, const rank_print *print, const char *n
                                 .remark = remark });
 }
 
-/* All that is neither a cell nor the bit beside it nor the base index. */
+/* All bits except the cells, the bit beside each cell, and the base index. */
 static double extension_bits(const rank_table *table) {
     double const cells = table->buckets * table->cells[0] + table->pool[0] * table->cells[1] +
                          table->pool[1] * table->cells[2];
@@ -38,7 +38,7 @@ static void record_spent(lab_run *run, const rank_print *print) {
                     extension_bits(&table) / RANK_KEYS, NULL);
 }
 
-/* ------------------------------------------------------------------ for how much overflow */
+/* ------------------------------------------------------------------ for which overflow */
 
 static void record_beyond(lab_run *run, const rank_print *print) {
     rank_table const table = rank_as_built(print, 0);
@@ -47,7 +47,7 @@ static void record_beyond(lab_run *run, const rank_print *print) {
     double const less = tamis_rank_bucket_overflow(table.buckets, RANK_KEYS, RANK_KEYS, all - 1);
     record_computed(run, print, "beyond", "P[a bucket needs more than three parts]", beyond,
                     "It is just below 1e-12, and with one cell less it would be above: the tables "
-                    "were dimensioned for 1e-12, and not for the 1e-10 that is said.");
+                    "were dimensioned for 1e-12, and not for the stated 1e-10.");
     record_computed(run, print, "beyond.less", "the same with Z3 one less", less, NULL);
 }
 
@@ -65,7 +65,7 @@ static rank_wish wish_for(const rank_print *print) {
 
 static const char *describe(lab_run *run, const rank_table *best, const char *printed) {
     return lab_text(run,
-                    "Where %s is printed. lambda = %.3f, L = %.0f, B = %.0f, Z = %.0f %.0f %.0f, "
+                    "The paper prints %s. lambda = %.3f, L = %.0f, B = %.0f, Z = %.0f %.0f %.0f, "
                     "J = %.0f %.0f.",
                     printed, RANK_KEYS / (best->buckets * best->chains), best->chains,
                     best->buckets, best->cells[0], best->cells[1], best->cells[2], best->pool[0],

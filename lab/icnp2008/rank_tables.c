@@ -1,10 +1,10 @@
 /* rank_tables.c - Tables III, IV and V: bits per key compared with Bloom filters and d-left
  * hashing, in memory and when sent.
  *
- * The paper compares at the rate that its tables have, lambda / 2^r, and not at the one that they
- * are for. The comparisons in percent were made before the parameters were rounded for print: where
- * a percentage is not what the printed parameters give, the flaw names the lambdas that give it,
- * some of which round to the printed one.
+ * The paper compares at the real rate of its tables, lambda / 2^r, and not at their target rate.
+ * The percentages were computed before the parameters were rounded for print. If the printed
+ * parameters do not give a printed percentage, the flaw names the lambdas that do; some of them
+ * round to the printed lambda.
  */
 #include "frame/sets.h"
 #include "frame/theory.h"
@@ -22,10 +22,10 @@
 
 typedef struct contest {
     unsigned counter_bits;
-    bool     is_dleft; /* the other side; else Bloom */
+    bool     is_dleft; /* compared with d-left hashing; else with Bloom filters */
 } contest;
 
-/* By how many percent the table is larger than the other side, if lambda was this. */
+/* By how many percent the table is larger than the other construction, with this lambda. */
 static double percent_over(const rank_print *print, const contest *with, double lambda) {
     rank_print at = *print;
     at.lambda = lambda;
@@ -109,8 +109,8 @@ static void record_dleft(lab_run *run, const rank_print *print, bool is_counting
                    .exact = dleft_bits(rank_print_rate(print), is_counting ? COUNTER_BITS : 0),
                    .rule = LAB_EQUAL,
                    .reason = "arithmetic",
-                   .flaw = is_off ? "4/3 log2(24 / fpr) is more, and the percentage beside "
-                                    "it is right for what it should be: misprinted."
+                   .flaw = is_off ? "4/3 log2(24 / fpr) is larger, and the percentage beside "
+                                    "it fits this larger value: a misprint."
                                   : NULL });
 }
 

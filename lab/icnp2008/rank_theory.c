@@ -79,8 +79,8 @@ double rank_share_over(const rank_table *t, double keys, double cells) {
     return tamis_binomial_tail(places, rank_table_rate(t, keys), cells + 1);
 }
 
-/* Loads sum up to the keys, and that makes the count steadier than a binomial one: of Poisson
- * loads with the sum fixed, its variance is B (p (1 - p) - cov^2 / mean), where the covariance of
+/* The loads add up to the number of keys, so the count varies less than a binomial one. For Poisson
+ * loads with a fixed sum its variance is B (p (1 - p) - cov^2 / mean), where the covariance of
  * "more than W" and the load is mean x P[load = W]. */
 double rank_count_deviation(double buckets, double mean, double over, double exactly) {
     return sqrt(buckets * (over * (1 - over) - mean * exactly * exactly));
@@ -132,7 +132,8 @@ static double pool_overflow(const search *s, double buckets, unsigned cells, dou
     return tamis_rank_pool_overflow(buckets, s->cells, s->wish->lifetime, cells, extensions);
 }
 
-/* The fewest extensions that buckets of this many cells overflow with this probability. */
+/* The fewest extensions for which the pool of buckets of this many cells overflows with at most the
+ * probability `budget`. */
 static double pool_for(const search *s, double buckets, unsigned cells, double budget) {
     double const mean = s->cells / buckets;
     double       low = floor(buckets * tamis_poisson_tail(mean, cells + 1)) - 1, high = buckets;
@@ -143,7 +144,7 @@ static double pool_for(const search *s, double buckets, unsigned cells, double b
     return high;
 }
 
-/* The same, if all of the budget were for them; it is asked for again and again. */
+/* The same with the whole budget. The result is kept, since it is needed many times. */
 static double least_pool(search *s, double buckets, unsigned cells) {
     if (s->pool[cells] < 0) s->pool[cells] = pool_for(s, buckets, cells, s->wish->overflow);
     return s->pool[cells];
@@ -160,8 +161,8 @@ static void consider(search *s, const rank_table *table) {
     s->best = *table;
 }
 
-/* Z1, Z2 and Z3 are chosen: every J2 (of many, one in 4096), and the J3 that what it leaves of the
- * budget allows. */
+/* Z1, Z2 and Z3 are chosen. Try every J2 (large ones in steps of 1/4096), each with the smallest J3
+ * that the rest of the budget allows. */
 static void try_pools(search *s, rank_table *table, double budget) {
     double const   buckets = table->buckets, least = table->pool[1];
     unsigned const one = (unsigned)table->cells[0], two = one + (unsigned)table->cells[1];
@@ -193,9 +194,8 @@ static void try_cells(search *s, rank_table *table, unsigned most, double budget
     }
 }
 
-/* Part of the budget is spent on the overflow of the third level, and the pools get the rest. Try
- * all numbers of cells, from the fewest that leave anything of the budget to those that leave
- * nearly all of it. */
+/* The overflow of the third level uses a part of the budget; the rest is for the pools. Try all
+ * numbers of cells, from the smallest that leaves some of the budget to one that leaves 99%. */
 static void try_buckets(search *s, rank_table *table) {
     double const all = s->wish->overflow;
     for (unsigned i = 0; i <= MOST_CELLS; i++) s->pool[i] = -1;
@@ -207,8 +207,8 @@ static void try_buckets(search *s, rank_table *table) {
     }
 }
 
-/* All 64 chains, as the paper found; but few buckets are a coarse measure, and then fewer may fit
- * better. */
+/* 64 chains are best, as the paper found. But if there are few buckets, their number is a coarse
+ * step, and fewer chains may fit better. */
 static void try_chains(search *s, unsigned remainder_bits) {
     const rank_wish *wish = s->wish;
     double const     lambda = ldexp(wish->fpr, (int)remainder_bits);

@@ -70,7 +70,7 @@ const lab_experiment lab_kinds[] = {
       NO_PAPER,
       .run = kinds_filling },
     { .id = "kinds.churn",
-      .title = "false positives as keys come and go",
+      .title = "false positives as keys are added and removed",
       NO_PAPER,
       .run = kinds_churn },
     { .id = "kinds.overflow",

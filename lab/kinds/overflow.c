@@ -14,7 +14,7 @@
 #define KEYS 1000
 #define RATE 0.01
 #define MOST 4   /* times the capacity */
-#define RARE 0.1 /* a forecast is of use as long as it is small */
+#define RARE 0.1 /* a forecast is useful only while it is small */
 
 typedef struct beyond_outcome {
     double refused;   /* keys that were there when the first add was refused, or infinite */

@@ -19,7 +19,7 @@
 #define PARTS 12 /* tenths of the capacity */
 #define FULL_PART 10
 
-/* Adds for each key, in all: filled, and then on. A life is 16, as the library has it. */
+/* Adds for each key in total, the filling included. A life is 16, the library's default. */
 static const unsigned ages[] = { 1, 2, 3, 5, 8, 16, 32, 64 };
 #define AGES (sizeof ages / sizeof ages[0])
 #define LIFE 5 /* of them */
@@ -194,13 +194,12 @@ void kinds_filling(lab_run *run) {
 
 void kinds_churn(lab_run *run) {
     kinds_job const job = { .capacity = KEYS, .fpr = RATE, .abilities = TAMIS_CAN_REMOVE };
-    lab_describe(run,
-                 &(lab_figure){ .name = "churn",
-                                .title = "False positives of sets for 0.1% as keys come and go",
-                                .x = "adds for each key, in all",
-                                .y = "false-positive rate",
-                                .is_log_x = true,
-                                .remark = "The sets are planned for 16 adds for each key." });
+    lab_describe(run, &(lab_figure){ .name = "churn",
+                                     .title = "False positives of sets for 0.1% under churn",
+                                     .x = "adds for each key, in all",
+                                     .y = "false-positive rate",
+                                     .is_log_x = true,
+                                     .remark = "The sets are planned for 16 adds for each key." });
     for (size_t i = 0; i < kinds_count(); i++) {
         life_config config = { .is_churned = true };
         if (!kinds_plan(tamis_kind_name(i), &job, &config.plan)) continue;

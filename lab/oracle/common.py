@@ -1,8 +1,8 @@
 """For all oracles: how a hash is used, and how bits are read from a body.
 
-The papers speak of random functions. Which ones is a choice of the library (docs/format.md), and
-stands here, so that both sides see the same buckets and fingerprints. What is made of them is in the
-files of the kinds, from the papers.
+The papers use random functions. The library chooses which ones (docs/format.md). These functions are
+repeated here, so that both sides see the same buckets and fingerprints. Everything else is in the
+files of the kinds, written from the papers.
 """
 from math import gcd
 

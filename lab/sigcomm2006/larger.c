@@ -2,7 +2,7 @@
  * larger values of d, f, and h".
  *
  * The paper's table has d = 3, h = 6 and u = 2/3, for insertions only. Here keys are added and
- * removed, and a table is as full as lets one put in 10^10 fail. With more keys in the buckets of a
+ * removed, and tables are so full that one put in 10^10 fails. With more keys in the buckets of a
  * lookup the fingerprint must be longer: f = log2(d load / fpr), which is why f is in the list.
  */
 #include "sigcomm2006.h"

@@ -3,7 +3,7 @@
 
 const lab_experiment lab_sigcomm2006[] = {
     { .id = "fcf.overflow",
-      .title = "states in d-left tables: 3 subtables, 4 keys in 6 cells, filled and lived in",
+      .title = "states in d-left tables: 3 subtables, 4 keys in 6 cells, filled and under churn",
       .paper = SIGCOMM_PAPER,
       .place = "SIGCOMM 2006, section 3.4",
       .run = fcf_overflow_run },
@@ -28,12 +28,12 @@ const lab_experiment lab_sigcomm2006[] = {
       .place = "SIGCOMM 2006, section 3.3",
       .run = sbf_insertions_run },
     { .id = "sbf.churn",
-      .title = "stateful Bloom filters in which keys come and go",
+      .title = "stateful Bloom filters in which keys are added and removed",
       .paper = SIGCOMM_PAPER,
       .place = "beyond SIGCOMM 2006, section 3.3",
       .run = sbf_churn_run },
     { .id = "sbf.thresholds",
-      .title = "a value only if two or three cells say it",
+      .title = "a value only if two or three cells have it",
       .paper = SIGCOMM_PAPER,
       .place = "SIGCOMM 2006, section 3.3",
       .run = sbf_thresholds_run },

@@ -204,7 +204,7 @@ typedef struct overflow_row {
     uint64_t    quick, full; /* trials */
 } overflow_row;
 
-/* P[the next key finds all its buckets full], when keys have come and gone for long. */
+/* P[the next key finds all its buckets full], after a long time of adds and removals. */
 static double chance_of(double load, unsigned cells) {
     fluid law;
     tamis_fluid_churn(TABLES, load, INFINITY, &law);
@@ -255,8 +255,7 @@ static void record_limits(lab_run *run) {
     tamis_fluid_churn(TABLES, 4, INFINITY, &churned);
     record_fluid(run, "filled.7", "share of buckets over 6, filled once", "5.6e-31",
                  tamis_fluid_share(&filled, 7));
-    record_fluid(run, "churned.7", "the same when keys come and go", NULL,
-                 tamis_fluid_share(&churned, 7));
+    record_fluid(run, "churned.7", "the same under churn", NULL, tamis_fluid_share(&churned, 7));
     record_fluid(run, "churned.put", "P[a put finds 3 full buckets]", NULL,
                  tamis_fluid_all(&churned, CELLS));
     record_fluid(run, "churned.steps", "such puts in 2^20", NULL,

@@ -1,4 +1,4 @@
-/* thresholds.c - section 3.3: a value only if t of a key's cells say it.
+/* thresholds.c - section 3.3: a lookup returns a value only if t of the key's cells have it.
  *
  * The paper returns a value as soon as one cell of a key says it and all others say "don't know",
  * and remarks that another threshold did not prove especially effective. With insertions only, a
@@ -147,7 +147,7 @@ static void record_config(lab_run *run, const threshold_config *config, unsigned
     free(outcomes);
 }
 
-/* The least sum of both errors that any k reaches with a threshold. */
+/* The smallest sum of both errors with this threshold, over all k. */
 static double least_sum(unsigned cells, unsigned t, unsigned *ret_k) {
     double least = 2;
     for (unsigned k = t; k <= MAX_K; k++) {

@@ -2,12 +2,12 @@
  *
  * The same number of keys is put in each tick, and they are not touched again. A sweep goes round
  * the table n times in a timeout T, n being 1, 3, 7 or 15 with 2 to 5 timer bits, and removes keys
- * that were not touched for T. So a key stays for T and, until the sweep comes by, for up to T / n
- * more. If it came at any time since the last sweep that would be T (1 + 1 / 2n) on average.
+ * that were not touched for T. So a key stays for T, and then until the next sweep, up to T / n
+ * more. If keys were put at random times between sweeps, they would stay T (1 + 1 / 2n) on average.
  *
- * Fingerprints (3.4): the table has to hold the keys of that time, and they are more. A bucket that
- * was just swept has fewer keys than others, so new ones go there, and these stay longest. For how
- * many they are there is no formula: exact is a second table, in which buckets are lists of timers.
+ * Fingerprints (3.4): the table holds more keys than that. A bucket that was just swept has fewer
+ * keys than others, so new ones go there, and these stay longest. There is no formula for their
+ * number: exact is a second table, in which buckets are lists of timers.
  *
  * Stateful Bloom filters without counters (3.3): "on an insertion, any non-zero cell becomes a DK".
  * With P keys in a tick and k of m cells each, a cell is empty if no key came to it for T + s, s

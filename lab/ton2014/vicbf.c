@@ -216,7 +216,7 @@ void vi_record_computed(lab_run *run, const char *name, const char *label, const
     }
 
 static const char one_filter[] =
-    "The paper does not state its trials; it is granted the scatter of one filter.";
+    "The paper does not state its trials; we allow the scatter of one filter.";
 static const char of_basic[] = "With the best k of the basic scheme; the paper does not state k.";
 
 static const vi_rate_row rows_30[] = {
