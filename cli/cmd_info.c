@@ -95,7 +95,7 @@ static void print_growth(const info_growth *growth, const tamis_plan *plan) {
         output_text(", to %s keys at %s; that room costs %.1f bits per key", grow_to, rate,
                     growth->cost);
     output_string("\n");
-    if (growth->is_growing) output_text("              it is just growing to %s keys\n", next);
+    if (growth->is_growing) output_text("              it is growing to %s keys now\n", next);
 }
 
 static void json_growth(const info_growth *growth) {

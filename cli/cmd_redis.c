@@ -10,13 +10,13 @@ const command command_redis = {
     .summary = "Keep one set in the shards of a Redis cluster that has the tamis module",
     .text = "A set NAME is spread over --shards keys of the cluster, each a part of the set. Each\n"
             "line goes to the node that has its part. 'load' makes the set if there is none, and\n"
-            "adds lines; without -n it grows. 'has', 'count' and 'remove' are as for files;\n"
-            "'import' and 'export' make a set of a file and a file of a set, exactly and without\n"
-            "its keys. Lines are sent in windows. One is done when --wait replicas have it (1 by\n"
-            "default; of a single server, 0). If a node fails before that, its requests are sent\n"
-            "again to its successor; each is done once. A line that was acknowledged like this\n"
-            "survives the loss of one node (docs/cluster.md has the exceptions). With --journal,\n"
-            "'load' and 'remove' can be killed and run again with the same input.\n",
+            "adds lines; without -n it grows. 'has', 'count' and 'remove' are as for files.\n"
+            "'import' makes a set from a file, 'export' a file from a set; both are exact and do\n"
+            "not need the keys. Lines are sent in windows. A window is done when --wait replicas\n"
+            "have it (default: 1; 0 for a single server). If a node fails before that, its\n"
+            "requests are sent again to its successor; each takes effect once. A line that is\n"
+            "done survives the loss of one node (docs/cluster.md has the exceptions). With\n"
+            "--journal, 'load' and 'remove' can be killed and run again with the same input.\n",
     .examples = "  tamis redis load --cluster 10.0.0.1:6379 --shards 64 -n 100M seen <keys.txt\n"
                 "  tamis redis has --cluster 10.0.0.1:6379 seen <some.txt\n"
                 "  tamis redis info --cluster 10.0.0.1:6379 seen\n"

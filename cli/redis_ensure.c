@@ -82,14 +82,14 @@ void shards_ensure(shards *set, const options *asked) {
     }
     const char *const other = meta_conflict(&set->meta, asked);
     if (other != NULL)
-        die("%s exists, and was made with another %s; leave that out, or choose another name",
+        die("%s exists, and was made with another %s; leave out this option, or choose another "
+            "name",
             set->name, other);
     if (set->meta.is_whole) {
         need_all_shards(set);
         return;
     }
-    if (set->meta.is_imported)
-        die("%s: an import has not come to its end; run it again first", set->name);
+    if (set->meta.is_imported) die("%s: an import was not finished; run it again first", set->name);
     reserve_shards(set);
     shards_finish(set);
 }

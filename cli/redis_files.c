@@ -134,8 +134,8 @@ int shards_import(shards *set, const options *asked, const char *path) {
         die("%s exists already; choose another name, or delete its keys", set->name);
     if (parts > 1) prepare_split(whole, parts, asked);
     if (!shards_claim(set, &wanted))
-        die("%s is just being made, otherwise; if that was given up, delete %s:tamis and its "
-            "shards",
+        die("another command is making %s, with other options; if it was abandoned, delete "
+            "%s:tamis and its shards",
             set->name, set->name);
     progress_begin(0);
     store_split(set, whole, 0, 1);
@@ -156,7 +156,7 @@ static tamis_set *fetch_part(shards *set, unsigned i) {
     tamis_set        *part = NULL;
     tamis_problem     problem = { .status = TAMIS_OK };
     if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, reply->str);
-    if (reply->type != REDIS_REPLY_STRING) die("%s is not there", set->all[i].key);
+    if (reply->type != REDIS_REPLY_STRING) die("the shard %s is missing", set->all[i].key);
     tamis_status const status = tamis_read(reply->str, reply->len, NULL, &part, &problem);
     if (status != TAMIS_OK) die_of(set->all[i].key, &problem, status);
     freeReplyObject(reply);

@@ -123,7 +123,7 @@ static void read_lines(journal *book, const options *asked, shards *set) {
         if (whole == 0)
             take_head(book, asked, set, line);
         else if (book->is_ended || !take_line(book, line))
-            die("%s is damaged behind byte %ld", book->path, whole);
+            die("%s is damaged after byte %ld", book->path, whole);
         whole = ftell(file);
     }
     (void)fclose(file);

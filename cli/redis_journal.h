@@ -3,9 +3,9 @@
  *
  * The journal is a text file. Its first line says for which set it is, and which clients the run
  * has at the shards. Then there is a line for each window before it is sent (how many keys, and a
- * sum of them), and one when it is confirmed. Another run with the same input reads the confirmed
- * windows and sends nothing; sends those that were on their way as they were, with the same
- * numbers, so that the shards know what they have done; and goes on behind them.
+ * checksum of them), and one when it is confirmed. Another run with the same input skips the
+ * confirmed windows. It sends the unconfirmed ones again with the same numbers, so that the shards
+ * recognise requests that they have done. Then it continues with the rest of the input.
  */
 #ifndef CLI_REDIS_JOURNAL_H
 #define CLI_REDIS_JOURNAL_H
@@ -26,8 +26,8 @@ typedef struct journal {
     bool            is_ended;
 } journal;
 
-/* Open or make the journal of a set that exists; the set gets the client of the journal. Whatever
- * is wrong ends the program. */
+/* Open or make the journal of a set that exists; the set gets the client of the journal. Any error
+ * ends the program. */
 void journal_open(journal *ret_journal, const options *asked, shards *set);
 void journal_close(journal *book);
 
@@ -43,7 +43,7 @@ void journal_begin(journal *book, uint64_t i, const key_window *window);
 /* The oldest window that was sent is confirmed, with this many answers of 1. */
 void journal_done(journal *book, uint64_t ones);
 
-/* All keys are. */
+/* All windows are confirmed. */
 void journal_end(journal *book);
 
 #endif

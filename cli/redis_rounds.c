@@ -230,7 +230,8 @@ static _Noreturn void die_of_silence(const request_round *now) {
         unsafe += now->requests[i].reply != NULL && !now->requests[i].is_safe;
     }
     if (undone == 0)
-        die("%zu %s done, but in a minute %u %s did not confirm that; --wait 0 does not ask for it",
+        die("%zu %s done, but in a minute %u %s did not confirm that; --wait 0 does not wait for "
+            "it",
             unsafe, unsafe == 1 ? "request was" : "requests were", now->replicas,
             now->replicas == 1 ? "replica" : "replicas");
     die("%zu %s not answered in a minute: is a node down, and has no replica taken over?", undone,

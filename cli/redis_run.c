@@ -32,8 +32,7 @@ static void tell_changes(const shards *set, const options *asked, uint64_t keys,
          verb, some, outcome, set->n, plural(set->n, "shard", "shards"), shards_nodes(set),
          plural(shards_nodes(set), "node", "nodes"));
     if (round_seen.lost_connections + round_seen.sent_again != 0)
-        warn("%" PRIu64 " %s lost on the way, and %" PRIu64 " %s sent again",
-             round_seen.lost_connections,
+        warn("%" PRIu64 " %s lost, and %" PRIu64 " %s sent again", round_seen.lost_connections,
              plural(round_seen.lost_connections, "connection was", "connections were"),
              round_seen.sent_again, plural(round_seen.sent_again, "request", "requests"));
 }
@@ -89,7 +88,7 @@ static void pump_run(key_pump *pump, const options *asked) {
     }
     finish_until(pump, 0);
     if (pump->begun < pump->book.n_begun)
-        die("%s: the input is not the one of this journal: it ends too soon", pump->book.path);
+        die("%s: the input is not the one of this journal: it ends too early", pump->book.path);
     progress_hide();
     for (unsigned i = 0; i < pump->book.windows; i++) window_free(&pump->windows[i]);
     lines_close(&pump->input);
@@ -251,7 +250,7 @@ static int info_run(shards *set) {
 /* ------------------------------------------------------------------ the actions */
 
 static const char *file_of(const options *asked) {
-    if (asked->n_operands != 3) die("which file? Write it after the name of the set");
+    if (asked->n_operands != 3) die("a file is missing; write it after the name of the set");
     return asked->operands[2];
 }
 
@@ -261,7 +260,7 @@ static void check_action(const options *asked) {
         "load", "has", "count", "remove", "info", "import", "export"
     };
     if (asked->n_operands == 0)
-        die("what is to be done? Write load, has, count, remove, info, import or export");
+        die("a subcommand is missing; write load, has, count, remove, info, import or export");
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (strcmp(asked->operands[0], all[i]) == 0) return;
     }

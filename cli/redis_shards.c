@@ -15,7 +15,8 @@
 
 static const char *checked_name(const options *asked) {
     const char *const name = asked->n_operands > 1 ? asked->operands[1] : NULL;
-    if (name == NULL) die("which set? Write its name after '%s'", asked->operands[0]);
+    if (name == NULL)
+        die("the name of the set is missing; write it after '%s'", asked->operands[0]);
     if (*name == '\0' || strlen(name) > 200 || strpbrk(name, "{} \n") != NULL)
         die("'%s' cannot be the name of a set: 1 to 200 bytes without braces and blanks", name);
     return name;
@@ -161,7 +162,7 @@ static void meta_put(shards *set, const set_meta *meta, bool only_first) {
 bool shards_claim(shards *set, const set_meta *wanted) {
     meta_put(set, wanted, true);
     meta_get(set);
-    if (set->n == 0) die("%s:tamis was written, and is gone", set->name);
+    if (set->n == 0) die("%s:tamis was written, but is missing now", set->name);
     return meta_is_same(&set->meta, wanted);
 }
 
@@ -208,7 +209,7 @@ static void take_login(shards *set, const options *asked) {
 
 void shards_open(shards *ret_set, const options *asked) {
     *ret_set = (shards){ .name = checked_name(asked), .replicas = asked->replicas };
-    if (asked->cluster == NULL) die("where is the cluster? Write --cluster HOST:PORT");
+    if (asked->cluster == NULL) die("no cluster is given; write --cluster HOST:PORT");
     take_login(ret_set, asked);
     cluster_open(&ret_set->nodes, asked->cluster);
     if (ret_set->nodes.is_single && !is_given(asked, OPTION_BIT(WAIT))) ret_set->replicas = 0;
@@ -222,8 +223,8 @@ void shards_open(shards *ret_set, const options *asked) {
 void shards_need(const shards *set) {
     if (set->n == 0) die("there is no set %s; 'tamis redis load' makes one", set->name);
     if (!set->meta.is_whole)
-        die("%s is not whole: the %s that makes it has not come to its end; run it again",
-            set->name, set->meta.is_imported ? "import" : "load");
+        die("%s is not complete: the %s that makes it was not finished; run it again", set->name,
+            set->meta.is_imported ? "import" : "load");
 }
 
 void shards_close(shards *set) {

@@ -251,7 +251,8 @@ static int start_pump(SSL *ssl) {
     pump->ssl = ssl;
     pump->local = pair[1];
     (void)fcntl(pair[1], F_SETFL, O_NONBLOCK);
-    if (pthread_create(&thread, NULL, run_pump, pump) != 0) die("no thread for a connection");
+    if (pthread_create(&thread, NULL, run_pump, pump) != 0)
+        die("cannot start a thread for a connection");
     (void)pthread_detach(thread);
     return pair[0];
 }

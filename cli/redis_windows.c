@@ -160,7 +160,7 @@ static long long answer_of(const shards *set, unsigned i, const redisReply *repl
         die("%s: a reply with only %zu answers", set->all[i].key, reply->elements);
     if (one->type == REDIS_REPLY_INTEGER && reply->type == REDIS_REPLY_ARRAY) return one->integer;
     if (one->type == REDIS_REPLY_STATUS) return -2;
-    die("%s: %s", set->all[i].key, one->type == REDIS_REPLY_ERROR ? one->str : "a strange reply");
+    die("%s: %s", set->all[i].key, one->type == REDIS_REPLY_ERROR ? one->str : "unexpected reply");
 }
 
 void window_start(key_window *window, const char *verb, bool is_change, uint64_t number) {

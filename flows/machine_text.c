@@ -345,7 +345,8 @@ static bool check_atoms(reader *r) {
         if (is_port_test(atom) && m->protocol == PROTOCOL_ICMP)
             return word_fail(r, "ICMP has no ports; use 'type', 'byte' or an address");
         if (atom->kind == ATOM_PROTOCOL)
-            return word_fail(r, "all packets of this machine are %s: this test says nothing", name);
+            return word_fail(
+                r, "all packets of this machine are %s; leave out the test of the protocol", name);
     }
     return true;
 }

@@ -330,7 +330,7 @@ static void print_rest(const session *s) {
         report_line("others", "%s packets that this machine does not handle", count);
     number_exact(s->tracker.counts.unruled, count);
     if (s->tracker.counts.unruled != 0)
-        report_line("no rule", "%s packets that begin no flow by any rule", count);
+        report_line("no rule", "%s packets for which no rule opens a flow", count);
     number_exact(s->clock.n_late, count);
     if (s->clock.n_late != 0) report_line("out of order", "%s packets, by their timestamps", count);
     number_exact(s->clock.n_jumps, count);

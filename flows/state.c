@@ -76,7 +76,8 @@ static bool fits(const state_header *header, size_t n) {
 /* What is wrong with the bytes of a file, or NULL. */
 static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for) {
     state_header header;
-    if (memcmp(bytes, magic, sizeof magic) != 0) return "it is of another version of tamis-flows";
+    if (memcmp(bytes, magic, sizeof magic) != 0)
+        return "it was saved by another version of tamis-flows";
     if (n < sizeof header) return "it is damaged";
     memcpy(&header, bytes, sizeof header);
     if (header.checksum != header_checksum(&header) || !fits(&header, n)) return "it is damaged";
