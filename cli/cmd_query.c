@@ -77,7 +77,7 @@ static bool print_block(job *block, void *context) {
     return !asked->is_one_enough || asked->chosen == 0;
 }
 
-/* Returns how many lines were chosen. Threads only read the set, so any kind will do. */
+/* Returns how many lines were chosen. Threads only read the set, so this works with any kind. */
 static uint64_t ask_all(const setfile *file, lines *input, const options *asked) {
     question all = { .file = file,
                      .is_printed = !is_given(asked, OPTION_BIT(COUNT_LINES) | OPTION_BIT(SILENT)),

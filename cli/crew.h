@@ -28,7 +28,7 @@ typedef struct job {
 
     /* results, zero when the work begins */
     uint64_t     lines;    /* lines that were split */
-    uint64_t     sums[3];  /* whatever the work counts */
+    uint64_t     sums[3];  /* a count that the work function keeps */
     const char  *output;   /* bytes to print, within the text */
     size_t       n_output; /* of them */
     tamis_status status;

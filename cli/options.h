@@ -125,7 +125,7 @@ static inline bool is_given(const options *asked, uint64_t bits) {
     return (asked->given & bits) != 0;
 }
 
-/* Read the words after the command's name. Whatever is wrong ends the program. */
+/* Read the words after the command's name. Any error ends the program. */
 void options_read(const command *chosen, int argc, char **argv, options *ret_options);
 
 /* Print the page of --help. */

@@ -46,7 +46,7 @@ static void reserve_shards(shards *set) {
     shards_free_all(set, all);
 }
 
-/* A shard that is not there was lost. An empty one in its place would hide that. */
+/* A missing shard was lost. An empty one in its place would hide that. */
 static void need_all_shards(shards *set) {
     const char          *argv[] = { "EXISTS", NULL };
     unsigned             missing = 0;
@@ -78,7 +78,7 @@ void shards_ensure(shards *set, const options *asked) {
     if (set->n == 0) {
         set_meta wanted = meta_of_options(asked);
         if (asked->spec.seed == NULL) wanted.seed = random_seed();
-        (void)shards_claim(set, &wanted); /* or somebody else is making one: then it is that */
+        (void)shards_claim(set, &wanted); /* if another client makes one, that one is used */
     }
     const char *const other = meta_conflict(&set->meta, asked);
     if (other != NULL)

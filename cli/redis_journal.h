@@ -1,5 +1,4 @@
-/* redis_journal.h - tamis redis load --journal FILE: a run that was killed goes on where it
- * stopped.
+/* redis_journal.h - tamis redis load --journal FILE: a run that was killed can be continued.
  *
  * The journal is a text file. Its first line says for which set it is, and which clients the run
  * has at the shards. Then there is a line for each window before it is sent (how many keys, and a
@@ -37,7 +36,7 @@ size_t journal_keys(const journal *book, uint64_t i);
 /* Was it confirmed then? Its keys must be the same. */
 bool journal_is_done(const journal *book, uint64_t i, const key_window *window);
 
-/* Window i is going to be sent; it is on the disk when this returns. */
+/* Record that window i is going to be sent; the record is on disk when this returns. */
 void journal_begin(journal *book, uint64_t i, const key_window *window);
 
 /* The oldest window that was sent is confirmed, with this many answers of 1. */

@@ -9,7 +9,7 @@
 #include "message.h"
 
 #define CONNECT_MS 2000
-#define ANSWER_SECONDS 30 /* a node that is silent for so long is taken for dead */
+#define ANSWER_SECONDS 30 /* a node that is silent for this long is treated as failed */
 
 /* ------------------------------------------------------------------ slots */
 
@@ -47,7 +47,7 @@ void node_drop(node *one) {
     one->first = one->last = 0;
 }
 
-/* A wrong password does not get better with time. */
+/* A wrong password is not tried again. */
 static bool log_in(const cluster *nodes, node *one) {
     if (nodes->password == NULL) return true;
     redisReply *const reply =
@@ -60,7 +60,7 @@ static bool log_in(const cluster *nodes, node *one) {
     return is_in;
 }
 
-/* NULL: nobody answers. */
+/* NULL: the node does not answer. */
 static redisContext *open_link(const cluster *nodes, const node *one) {
     struct timeval const connect = { CONNECT_MS / 1000, CONNECT_MS % 1000 * 1000 };
     redisContext        *link;

@@ -51,7 +51,7 @@ unsigned slot_of_key(const char *key, size_t n);
 void cluster_open(cluster *nodes, const char *address);
 void cluster_close(cluster *nodes);
 
-/* Ask any node that answers who owns the slots now. False: nobody knows. */
+/* Ask any node that answers who owns the slots now. False: no node has told it. */
 bool cluster_refresh(cluster *nodes);
 
 /* The node with this address; it becomes known if it was not. NO_NODE: there are too many. */
@@ -63,13 +63,13 @@ bool node_connect(const cluster *nodes, node *one);
 /* Close the connection. All replies that were expected are lost. */
 void node_drop(node *one);
 
-/* A command was appended to the link, and somebody expects its reply. */
+/* Register who gets the reply of the command that was just appended to the link. */
 void node_expect(node *one, reply_taker *take, void *who);
 
 /* Write what was appended. False: the connection is lost. */
 bool node_flush(node *one);
 
-/* Wait for the next reply, and give it to whom it belongs. False: the connection is lost. */
+/* Wait for the next reply, and pass it to its receiver. False: the connection is lost. */
 bool node_read(node *one);
 
 #endif

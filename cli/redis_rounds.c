@@ -29,7 +29,7 @@ struct request_round {
     bool           has_progress, has_trouble;
     unsigned       in_flight[MAX_NODES]; /* replies that are expected of each node */
     round_wait     waits[MAX_NODES];
-    bool           has_done[MAX_NODES]; /* something that is not safe yet */
+    bool           has_done[MAX_NODES]; /* some requests are not safe yet */
     bool           is_deaf[MAX_NODES];  /* it did not connect in this turn: that took seconds */
 };
 

@@ -1,13 +1,14 @@
 /* redis_rounds.h - a round of requests to many shards at once, until all of them are done.
  *
  * round_start() sends all requests of a round; round_finish() waits for the replies. Several rounds
- * may be on their way: a node replies in the order in which it was asked, and each reply finds the
- * round that it belongs to. What a node did not answer, or answered with MOVED, ASK or "try again",
- * is sent again, to the node that owns the slot then. With `replicas`, a round ends when this many
- * replicas have it: each node is told to WAIT behind the requests. If a node breaks before that,
- * all it has done in this round may be lost, and is sent again to its successor. So requests that
- * change something carry REQUEST client n: those that were not lost are not done twice. There is
- * one request of a client per shard on its way, so rounds that overlap have different clients.
+ * may be on their way: a node replies in the order of its requests, so each reply is passed to the
+ * round that it belongs to. If a node does not answer a request, or answers with MOVED, ASK or "try
+ * again", the request is sent again, to the node that owns the slot then. With `replicas`, a round
+ * ends when this many replicas have it: WAIT is sent to each node after the requests. If a node
+ * fails before that, all its changes of this round may be lost, and the requests are sent again to
+ * its successor. So requests that change something carry REQUEST client n: those that were not lost
+ * are not done twice. At most one request of a client is on its way to a shard, so rounds that
+ * overlap have different clients.
  */
 #ifndef CLI_REDIS_ROUNDS_H
 #define CLI_REDIS_ROUNDS_H
@@ -34,13 +35,13 @@ typedef struct round_request {
 /* The requests must stay where they are until the round is finished. */
 request_round *round_start(cluster *nodes, round_request *requests, size_t n, unsigned replicas);
 
-/* Ends the program if nothing goes on for a minute. */
+/* Ends the program if there is no progress for a minute. */
 void round_finish(request_round *round);
 
-/* Both. */
+/* Start and finish a round. */
 void round_run(cluster *nodes, round_request *requests, size_t n, unsigned replicas);
 
-/* What went wrong on the way, for the final report. */
+/* Lost connections and repeated requests, for the final report. */
 typedef struct round_events {
     uint64_t redirected, lost_connections, sent_again;
 } round_events;

@@ -70,7 +70,7 @@ static void finish_until(key_pump *pump, uint64_t on_their_way) {
     }
 }
 
-/* Whatever was sent is done before the input makes us wait. */
+/* All windows that were sent are finished before we wait for input. */
 static void pump_run(key_pump *pump, const options *asked) {
     keys_open(&pump->input, asked, 2);
     for (unsigned i = 0; i < pump->book.windows; i++) window_make(&pump->windows[i], pump->set, i);

@@ -157,7 +157,7 @@ static void meta_put(shards *set, const set_meta *meta, bool only_first) {
     freeReplyObject(reply);
 }
 
-/* The reply to SET NX may be lost, and the second one says that it is there: so what counts is
+/* The reply to SET NX may be lost, and the second one says that the key exists: so what counts is
  * whether the text that is there is ours. */
 bool shards_claim(shards *set, const set_meta *wanted) {
     meta_put(set, wanted, true);

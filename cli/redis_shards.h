@@ -32,7 +32,7 @@ typedef struct shards {
     char        client[31]; /* of REQUEST; each window adds its place */
 } shards;
 
-/* Connect, and find the set of the second operand. Whatever is wrong ends the program. */
+/* Connect, and find the set of the second operand. Any error ends the program. */
 void shards_open(shards *ret_set, const options *asked);
 void shards_need(const shards *set); /* end the program if it does not exist */
 void shards_close(shards *set);

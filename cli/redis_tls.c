@@ -109,7 +109,7 @@ static int connect_line(const char *host, int port, int timeout_ms) {
     return line;
 }
 
-/* Waits as long as OpenSSL needs the line. False: for good. */
+/* Wait until OpenSSL can continue. False: the connection is lost. */
 static bool wait_for_line(SSL *ssl, int result, int timeout_ms) {
     int const error = SSL_get_error(ssl, result);
     int const line = SSL_get_fd(ssl);
@@ -126,7 +126,7 @@ static bool is_for(X509 *certificate, const char *host) {
                       : X509_check_host(certificate, host, strlen(host), 0, NULL) == 1;
 }
 
-/* Is the certificate for whom we wanted to reach? Else the program ends. */
+/* Is the certificate for the host that we want to reach? If not, the program ends. */
 static void check_name(const tls_context *context, SSL *ssl, const char *host, int port) {
     const char *const wanted = context->name;
     X509 *const       certificate = SSL_get_peer_certificate(ssl);
@@ -142,7 +142,7 @@ static void check_name(const tls_context *context, SSL *ssl, const char *host, i
         host, port);
 }
 
-/* The certificate must be signed by somebody whom we trust. */
+/* The certificate must be signed by an authority that we trust. */
 static bool shake_hands(SSL *ssl, const char *host, int port, int timeout_ms) {
     int result;
     while ((result = SSL_connect(ssl)) != 1) {

@@ -8,7 +8,7 @@
 
 #include "options.h"
 
-/* Whom to trust, and who we are. */
+/* Which certificates to trust, and the certificate of this client. */
 typedef struct tls_context tls_context;
 
 /* Read the files that the options name, or end the program. */

@@ -42,11 +42,11 @@ typedef struct key_window {
 void window_make(key_window *ret_window, shards *set, unsigned place);
 void window_free(key_window *window);
 
-/* Read keys until the window is full, or the input makes us wait; or exactly this many keys, if
+/* Read keys until the window is full or no more input is ready; or exactly this many keys, if
  * `wanted` is not 0. False: there are no more. */
 bool window_read(key_window *window, lines *input, size_t wanted);
 
-/* A sum of the keys and their order. */
+/* A checksum of the keys and their order. */
 uint64_t window_sum(const key_window *window);
 
 /* Send the keys. A change is a REQUEST of this number. */

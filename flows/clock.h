@@ -3,13 +3,13 @@
  * Timestamps of packets may be out of order, and a few may be wrong. Timeouts need a time that
  * never goes back and does not jump far ahead:
  *
- *   - A timestamp up to a minute behind the latest one: packets overtook each other. Time stands
- *     still.
- *   - Further behind: time stands still, too. But after a hundred such packets in a row their
- *     timestamps are believed, and time goes on from where it was. So one packet from the year 2106
- *     does not stop the clock for good. And two interfaces with different clocks in one capture do
- *     not drive time ahead.
- *   - More than an hour ahead: time goes on by one hour only.
+ *   - A timestamp up to a minute behind the latest one: packets overtook each other. The time does
+ *     not change.
+ *   - Further behind: the time does not change, either. But after a hundred such packets in a row
+ *     their timestamps are accepted, and time continues from where it was. So one packet from the
+ *     year 2106 does not stop the clock for ever. And two interfaces with different clocks in one
+ *     capture do not drive time ahead.
+ *   - More than an hour ahead: time advances by one hour only.
  */
 #ifndef FLOWS_CLOCK_H
 #define FLOWS_CLOCK_H

@@ -7,7 +7,7 @@
  *     id -> chain of a hash -> flow: ends, last packet
  *     state -> list of flows, the one with the oldest last packet first
  *
- * A packet moves its flow to the end of a list, so what is silent for too long is found at the
+ * A packet moves its flow to the end of a list, so flows that are silent for too long are at the
  * beginning. The number of places is fixed. If all are taken, a new flow takes the place of the
  * half-open one that has been silent for longest, or if there is none, of any flow.
  *

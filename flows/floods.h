@@ -6,26 +6,29 @@
  *     unconfirmed     picked up from one packet: a lone ACK, data; an answer that nobody asked for
  *     closing         TCP: the first packet is a FIN. Answered when the other end closes as well
  *
- * Every FLOODS_WINDOW_NS it is asked who has FLOODS_FLOWS or more of one kind. Flows of the last
- * FLOODS_GRACE_NS may still be answered: they count for the next window. A flood is
+ * Every FLOODS_WINDOW_NS, receivers with FLOODS_FLOWS or more flows of one kind are looked for.
+ * Flows of the last FLOODS_GRACE_NS may still be answered: they count for the next window. A flood
+ * is
  *
  *     many sources,            FLOODS_SOURCES or more, or
  *     one service              most of the flows are for one port
  *
- * Few sources and many ports are a scan (scans.h), and no flood. What seems to be unanswered may
- * belong to a capture of one direction. So a flood is only said if something was captured that the
- * receiver itself has sent; but for half-open flows of TCP, which show by their ACK that they were
- * answered.
+ * Few sources and many ports are a scan (scans.h), not a flood. In a capture of one direction all
+ * flows seem to be unanswered. So a flood is reported only if a packet was captured that the
+ * receiver itself has sent. Half-open flows of TCP need no such packet: their ACK shows that they
+ * were answered.
  *
- * A refusal (RST, or an ICMP error) ends a half-open flow, so that the retries at a service that is
- * down are no flood. But it is what a host says to lone packets, and no answer to these.
+ * A refusal (RST, or an ICMP error) ends a half-open flow, so that retries at a service that is
+ * down are not a flood. But hosts also send refusals to lone packets; these do not count as
+ * answers.
  *
- * The receiver of the first packet is the target, whoever is the client. A flow that is answered is
- * subtracted from both its ends, if they are in the list: who has received its first packet is not
- * remembered. So a flood may be counted too low, and nobody is accused because of it.
+ * The receiver of the first packet is the target, whether it is the client or the server. A flow
+ * that is answered is subtracted from both its ends, if they are in the list, because the receiver
+ * of its first packet is not remembered. So the count of a flood may be too low, but this never
+ * makes a host look flooded.
  *
- * So that the list costs little, it sees a sample: of the flows of a window, FLOODS_WHOLE or half
- * as many, chosen by their id, and each counts for 1, 2, 4, ... of them. A target must have
+ * To keep the cost low, the list sees a sample: of the flows of a window, FLOODS_WHOLE or half as
+ * many, chosen by their id, and each counts for 1, 2, 4, ... of them. A target must have
  * FLOODS_LEAST_SAMPLES, so a small flood among very many other flows is not found.
  */
 #ifndef FLOWS_FLOODS_H

@@ -4,7 +4,7 @@
 
 /* Become `user` (NULL: stay the same), drop all capabilities for good, and forbid system calls that
  * reading packets never needs: to run programs, to open sockets, to trace other processes. Ends the
- * program if the user cannot be changed to: it would run with more rights than it was told to. */
+ * program if the user cannot be changed: it would run with more rights than requested. */
 void privileges_drop(const char *user);
 
 #endif

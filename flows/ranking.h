@@ -9,8 +9,8 @@
  *   - every host with more than 1/RANKING_HOSTS of the whole is in the list, in any case;
  *   - a counter is never too small, and too large by at most the count that it took over.
  *
- * What else is known of a host is kept by the caller in an array beside the list, and begins anew
- * when a host enters. So no host is blamed for what another one did.
+ * The caller keeps other facts about a host in an array of its own, and clears them when another
+ * host enters. So no host gets the counts of another one.
  */
 #ifndef FLOWS_RANKING_H
 #define FLOWS_RANKING_H

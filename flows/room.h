@@ -10,16 +10,17 @@
  * Other flows are never forgotten to make room. If nothing of the above is left, the new flow is
  * refused.
  *
- * Why there is one order of age for all of these, and no class goes before another: a flood of one
- * kind would push out the flows of the class before it at once. With 20,000 lone RSTs in the table
- * and half-open flows first, each real SYN would be the only half-open flow, and go with the next
- * RST. By age, every flow stays for as long as it takes to replace all that can be replaced.
+ * Why there is one order of age for all of these flows: if one class were always evicted first, a
+ * flood of another class would evict all flows of the first at once. With 20,000 lone RSTs in the
+ * table, and half-open flows evicted first, each real SYN would be the only half-open flow, and the
+ * next RST would evict it. By age, every flow stays until all older ones that can be replaced are
+ * replaced.
  *
  * The table has no order of age. So the ids of these flows are kept in a queue, from the moment on
  * when the table is a quarter full: a table of sensible size needs no queue. Flows from before that
- * moment leave by their timeouts. The queue takes 8 bytes per flow. Flows in it may have gone on to
- * another state. They are taken out when the queue is four times as long as it has to be, and
- * skipped when it is used.
+ * moment are removed only by their timeouts. The queue takes 8 bytes per flow. Flows in it may have
+ * gone on to another state. They are taken out when the queue is four times as long as it has to
+ * be, and skipped when it is used.
  */
 #ifndef FLOWS_ROOM_H
 #define FLOWS_ROOM_H

@@ -1,5 +1,5 @@
-/* scans.h - find sources that try many targets in vain, and sources that try one target again and
- * again, in bounded memory.
+/* scans.h - find sources that try many targets without an answer, and sources that try one target
+ * again and again, in bounded memory.
  *
  * For each source in a list (ranking.h), attempts and answers are counted in a window of time that
  * moves on in pieces of SCANS_PIECE_NS: the last SCANS_PIECES, so a minute at least. What a source
@@ -20,7 +20,7 @@
  *                However many attempts at the others were answered
  *     retries    few targets, but a third or more of all attempts: a service that is dead
  *
- * A refusal (RST) is no answer here.
+ * A refusal (RST) does not count as an answer here.
  */
 #ifndef FLOWS_SCANS_H
 #define FLOWS_SCANS_H

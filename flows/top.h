@@ -3,7 +3,7 @@
  *
  * Four lists (ranking.h) of 1024 hosts: the clients of flows and their servers, by flows; and
  * senders and receivers, by bytes. The other counts of a host begin when it enters its list. A host
- * with more than a 1024th of all flows (or bytes) is always in.
+ * with more than a 1024th of all flows (or bytes) is always in its list.
  *
  * So that lists cost little, they see a sample:
  *
