@@ -180,8 +180,10 @@ tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *
 void tamis_request_resize(tamis_request *request, uint64_t capacity);
 
 /* spec.c: copy a struct that begins with its size, from a caller that was compiled with an older or
- * newer header. False: NULL, too small, or with fields set that this library does not know. */
-bool tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs);
+ * newer header. `init_macro` is for the problem text. TAMIS_OK; _ARGUMENT: NULL, a wrong size, or a
+ * field is set that this library does not know. */
+tamis_status tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs,
+                              const char *init_macro, tamis_problem *problem);
 
 /* A kind and a geometry for it. */
 typedef struct tamis_choice {

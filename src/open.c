@@ -200,9 +200,10 @@ static tamis_status set_take(const source *from, const tamis_open_options *optio
 static tamis_status options_check(const tamis_open_options *options,
                                   tamis_open_options *ret_options, tamis_problem *problem) {
     tamis_open_options today = TAMIS_OPEN_OPTIONS_INIT;
-    if (options != NULL && !tamis_copy_sized(&today, sizeof today, options)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "start options from TAMIS_OPEN_OPTIONS_INIT");
+    if (options != NULL) {
+        tamis_status const status =
+            tamis_copy_sized(&today, sizeof today, options, "TAMIS_OPEN_OPTIONS_INIT", problem);
+        if (status != TAMIS_OK) return status;
     }
     if ((today.flags & ~(unsigned)(TAMIS_OPEN_MAP | TAMIS_OPEN_TRUST)) != 0 ||
         !allocator_is_whole(&today.allocator, today.allocator_flags)) {

@@ -360,17 +360,18 @@ tamis_status tamis_receive(const void *bytes, size_t n, const tamis_spec *spec, 
     stream       sent;
     tamis_choice choice;
     tamis_set   *set;
-    if ((bytes == NULL && n != 0) || ret_set == NULL ||
-        (spec != NULL && !tamis_copy_sized(&today, sizeof today, spec))) {
-        return tamis_problem_say(
-            reterr_problem, TAMIS_ERR_ARGUMENT,
-            "bytes or ret_set is NULL, or the spec was not started from TAMIS_SPEC_INIT");
+    if ((bytes == NULL && n != 0) || ret_set == NULL) {
+        return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT, "bytes or ret_set is NULL");
     }
+    tamis_status status = TAMIS_OK;
+    if (spec != NULL)
+        status = tamis_copy_sized(&today, sizeof today, spec, "TAMIS_SPEC_INIT", reterr_problem);
+    if (status != TAMIS_OK) return status;
     if (!allocator_is_whole(&today.allocator, today.allocator_flags)) {
         return tamis_problem_say(reterr_problem, TAMIS_ERR_ARGUMENT,
                                  "an allocator needs alloc and free");
     }
-    tamis_status status = tamis_stream_read_header(bytes, n, &sent, reterr_problem);
+    status = tamis_stream_read_header(bytes, n, &sent, reterr_problem);
     if (status != TAMIS_OK) return status;
     status = choose(&sent, spec == NULL || asks_nothing(&today) ? NULL : &today, &choice,
                     reterr_problem);

@@ -15,17 +15,26 @@
 
 /* ------------------------------------------------------------------ structs that grow */
 
-bool tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs) {
+tamis_status tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs,
+                              const char *init_macro, tamis_problem *problem) {
     size_t their_bytes = 0;
-    if (theirs == NULL) return false;
-    memcpy(&their_bytes, theirs, sizeof their_bytes); /* `size` is the first member */
-    if (their_bytes < sizeof their_bytes || their_bytes > MAX_STRUCT_BYTES) return false;
+    if (theirs != NULL) memcpy(&their_bytes, theirs, sizeof their_bytes); /* the first member */
+    if (their_bytes < sizeof their_bytes || their_bytes > MAX_STRUCT_BYTES) {
+        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                 "the struct is NULL, or its size is wrong: start from %s",
+                                 init_macro);
+    }
     for (size_t i = our_bytes; i < their_bytes; i++) {
-        if (((const uint8_t *)theirs)[i] != 0) return false; /* a field that we do not know */
+        if (((const uint8_t *)theirs)[i] != 0) {
+            return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
+                                     "tamis %s does not know the field at byte %zu of your struct: "
+                                     "start from %s and leave it zero, or use a newer library",
+                                     tamis_version(), i, init_macro);
+        }
     }
     memcpy(ours, theirs, their_bytes < our_bytes ? their_bytes : our_bytes);
     memcpy(ours, &our_bytes, sizeof our_bytes);
-    return true;
+    return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ what both specs have */
@@ -183,12 +192,11 @@ static tamis_request request_of(const tamis_spec *spec) {
 
 tamis_status tamis_request_set(const tamis_spec *spec, tamis_request *ret_request,
                                tamis_problem *problem) {
-    tamis_spec today = TAMIS_SPEC_INIT;
-    if (!tamis_copy_sized(&today, sizeof today, spec)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT, "start a spec from TAMIS_SPEC_INIT");
-    }
+    tamis_spec   today = TAMIS_SPEC_INIT;
+    tamis_status status = tamis_copy_sized(&today, sizeof today, spec, "TAMIS_SPEC_INIT", problem);
+    if (status != TAMIS_OK) return status;
     tamis_request request = request_of(&today);
-    tamis_status  status = check_allocator(&today.allocator, today.allocator_flags, problem);
+    status = check_allocator(&today.allocator, today.allocator_flags, problem);
     if (status == TAMIS_OK) status = check_part(&request, problem);
     if (status == TAMIS_OK && today.like == NULL) {
         status = check_abilities(&today, problem);
@@ -241,11 +249,10 @@ static sweep spec_sweep(const tamis_states_spec *spec) {
 tamis_status tamis_request_states(const tamis_states_spec *spec, tamis_request *ret_request,
                                   tamis_problem *problem) {
     tamis_states_spec today = TAMIS_STATES_SPEC_INIT;
-    if (!tamis_copy_sized(&today, sizeof today, spec)) {
-        return tamis_problem_say(problem, TAMIS_ERR_ARGUMENT,
-                                 "start a spec from TAMIS_STATES_SPEC_INIT");
-    }
-    tamis_status status = check_allocator(&today.allocator, today.allocator_flags, problem);
+    tamis_status      status =
+        tamis_copy_sized(&today, sizeof today, spec, "TAMIS_STATES_SPEC_INIT", problem);
+    if (status == TAMIS_OK)
+        status = check_allocator(&today.allocator, today.allocator_flags, problem);
     if (status == TAMIS_OK && today.like == NULL) status = check_values(&today, problem);
     if (status != TAMIS_OK) return status;
     sweep const   ageing = today.like == NULL ? spec_sweep(&today) : (sweep){ .timeout = 0 };

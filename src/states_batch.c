@@ -8,9 +8,11 @@
 
 /* ------------------------------------------------------------------ what a batch has */
 
-/* The keys of a batch. False: there are none, or they are given twice. */
+/* The keys of a batch. False: there are none, or they are given twice; or a newer caller has set a
+ * field that this library does not know, and must not be ignored. */
 static bool states_batch_keys(const tamis_states_batch *batch, keys_from *ret_keys) {
     if (batch == NULL || (batch->keys != NULL && batch->ids != NULL)) return false;
+    if (batch->reserved[0] != NULL || batch->reserved[1] != NULL) return false;
     *ret_keys = (keys_from){ .keys = batch->keys, .ids = batch->ids, .n = batch->n };
     return keys_are_given(ret_keys);
 }

@@ -170,7 +170,7 @@ typedef struct tamis_states_batch {
     const uint32_t  *values;       /**< to put, to set, or to move to */
     tamis_status    *ret_statuses; /**< what each single call would return; may be NULL */
     uint32_t        *ret_values;   /**< for get: written where the status is TAMIS_OK */
-    const void      *reserved[2];  /**< NULL */
+    const void      *reserved[2];  /**< NULL; otherwise the result is TAMIS_ERR_ARGUMENT */
 } tamis_states_batch;
 
 /* All return TAMIS_OK even if some or all of the keys were refused. *ret_n (may be NULL) is the

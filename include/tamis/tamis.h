@@ -70,7 +70,9 @@
  *     caller's larger one, if the part that this library does not know is all zero.
  *   - Structs that the library fills (tamis_plan, tamis_info, tamis_facts, tamis_problem, ...)
  *     never change their size; new facts take `reserved` words, which are 0 until then.
- *   - tamis_key, tamis_seed, tamis_field, tamis_allocator and tamis_removal never change.
+ *   - tamis_states_batch never changes its size, either. Its `reserved` members must be NULL.
+ *   - tamis_key, tamis_seed, tamis_field, tamis_field_range, tamis_allocator, tamis_removal and
+ *     tamis_gpu_keys never change.
  */
 #ifndef TAMIS_TAMIS_H
 #define TAMIS_TAMIS_H

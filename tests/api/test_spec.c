@@ -258,6 +258,15 @@ static void spec_of_a_newer_caller_is_taken_if_its_new_fields_are_zero(void **st
     (void)expect_made(&newer.spec);
     newer.later = UINT64_C(1) << 60;
     expect_refused(&newer.spec, TAMIS_ERR_ARGUMENT);
+
+    /* The caller did start from TAMIS_SPEC_INIT: the text must say what is really wrong. */
+    tamis_problem problem;
+    tamis_set    *set = NULL;
+    assert_int_equal(tamis_create(&newer.spec, &set, &problem), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(problem.text, "a newer library"));
+    assert_non_null(strstr(problem.text, tamis_version()));
+    assert_int_equal(tamis_receive("x", 1, &newer.spec, &set, &problem), TAMIS_ERR_ARGUMENT);
+    assert_non_null(strstr(problem.text, "a newer library"));
 }
 
 /* A caller whose header knew only the fields up to `bytes`. There is no memory beyond them. */

@@ -93,6 +93,7 @@ static void nothing_crashes_on_null(void **state) {
     tamis_key const          key = { "a", 1 };
     tamis_states_batch const twice = { .keys = &key, .ids = both, .n = 1 };
     tamis_states_batch const unsaid = { .ids = both, .n = 1 };
+    tamis_states_batch const newer = { .ids = both, .n = 1, .reserved = { NULL, &key } };
     uint32_t                 value;
     size_t                   n;
     (void)state;
@@ -111,6 +112,7 @@ static void nothing_crashes_on_null(void **state) {
     assert_int_equal(tamis_states_put_batch(states, &none, NULL), TAMIS_OK);
     assert_int_equal(tamis_states_get_batch(states, &twice, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_put_batch(states, &unsaid, &n), TAMIS_ERR_ARGUMENT);
+    assert_int_equal(tamis_states_touch_batch(states, &newer, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_touch_batch(states, &unsaid, &n), TAMIS_OK);
     assert_int_equal(tamis_states_step_batch(states, &unsaid, NULL, NULL, &n), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_tick(NULL, 1, NULL, NULL), TAMIS_ERR_ARGUMENT);
