@@ -36,14 +36,10 @@ void tamis_share_divide(tamis_set *set) {
 
 /* ------------------------------------------------------------------ the life of a shared set */
 
-static void *get_words(const tamis_set *set, uint64_t n, size_t bytes) {
-    return memory_get(&set->allocator, (size_t)n * bytes);
-}
-
 static tamis_status get_stripes(tamis_set *set, uint64_t n) {
     sharing *const share = share_of(set);
     share->n = n;
-    share->stripes = get_words(set, n, sizeof *share->stripes);
+    share->stripes = memory_get(&set->allocator, (size_t)n * sizeof *share->stripes);
     return share->stripes != NULL ? TAMIS_OK : TAMIS_ERR_MEMORY;
 }
 

@@ -25,12 +25,8 @@
 /* ------------------------------------------------------------------ calls in progress */
 
 /* The counter of a thread follows from its handle. Several threads may share a counter. */
-static unsigned my_counter(void) {
-    return (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
-}
-
 unsigned tamis_share_count_in(const tamis_set *set) {
-    unsigned const mine = my_counter();
+    unsigned const mine = (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
     (void)__atomic_fetch_add(&set->shared->inside[mine].n, 1, __ATOMIC_SEQ_CST);
     return mine;
 }

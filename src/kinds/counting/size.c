@@ -43,10 +43,6 @@ static double cbf_lines(const uint64_t *g) {
     return (double)(g[CBF_COUNTERS] / cbf_per_line(g));
 }
 
-static blocked_sizes cbf_sectors(const uint64_t *g) {
-    return tamis_blocked_sizes(cbf_per_line(g), g[CBF_HASHES], g[CBF_HASHES]);
-}
-
 /* ------------------------------------------------------------------ rates */
 
 /* That of a Bloom filter with a bit for each counter, whatever the counters hold. */
@@ -137,7 +133,7 @@ double tamis_cbf_saturation(const uint64_t *g, const tamis_workload *work) {
     if (g[CBF_MINIMAL] != 0) return -expm1(-minimal_stuck(g, n, hits));
     if (g[CBF_BLOCKED] == 0)
         return -expm1(-(stuck_by(m, n * k, m, hits) + later * scattered_risk(m, k, n, hits)));
-    blocked_sizes const sizes = cbf_sectors(g);
+    blocked_sizes const sizes = tamis_blocked_sizes(cbf_per_line(g), g[CBF_HASHES], g[CBF_HASHES]);
     return -expm1(-(sectors_stuck(g, sizes.small, sizes.least, n, later, hits) +
                     sectors_stuck(g, sizes.larger, sizes.least + 1, n, later, hits)));
 }

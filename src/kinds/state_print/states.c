@@ -282,8 +282,8 @@ static bool state_print_holds_values(const uint64_t *g, uint64_t values, unsigne
            state_print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
 }
 
-/* The hand passes a field: count its timer down. True: its time is over. A value that is none (DK,
- * or a damaged one of a file that was trusted) has no counter in `aged`. */
+/* The sweep visits a field: decrement its timer. True: it has timed out. DK, and a damaged value of
+ * a file that was not checked, have no counter in `aged`. */
 static bool state_print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
     unsigned const bits = state_print_shape(table)->bits;
     uint64_t const field = state_print_field(table, bit);
@@ -292,8 +292,7 @@ static bool state_print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
         field_set(table->body, bit, bits, state_older(table, bits, field));
         return false;
     }
-    table->aged++;
-    if (aged != NULL && value < table->values) aged[value]++;
+    state_count_aged(table, value, aged);
     return true;
 }
 
