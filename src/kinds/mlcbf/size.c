@@ -191,7 +191,7 @@ static __attribute__((noinline)) bool fit_area(const ml_search *search, const ml
     double const    mean = life.counters * tamis_ml_mean_cost(heights);
     double const    some = 8 * sqrt(life.counters) * tamis_ml_cost_deviation(heights) + 16;
     double          low = -1, high = fmin(most, ceil(mean + some));
-    double const    first = fmax(0, fmax(floor(mean) - ML_MAX_COST, high - ML_WINDOW / 2));
+    double const    first = fmax(0, fmax(floor(mean) - ML_MAX_COST, high - ML_WINDOW / 2.0));
     tamis_ml_window(heights, life.counters - 1, (uint64_t)first, ML_WINDOW, &window);
     tamis_crossing_close_in(&cross, high, most, 0);
     while (!tamis_crossing_meets(&cross, high)) {
