@@ -299,6 +299,51 @@ static void lists_that_end_in_an_entry_are_refused(void **state) {
     tamis_free(set);
 }
 
+/* The same stream with another kind and number of fields in its header. */
+static buffer stream_renamed(const buffer *s, const char *kind, unsigned n_fields) {
+    static const uint8_t zeros[8 * TAMIS_MAX_FIELDS];
+    buffer               made = { NULL, 0 };
+    unsigned const       had = le32_load(s->bytes + STREAM_AT_FIELDS);
+    unsigned const       kept = had < n_fields ? had : n_fields;
+    size_t const         rest = STREAM_AT_GEOMETRY + 8 * (size_t)had;
+    (void)buffer_write(&made, s->bytes, STREAM_AT_GEOMETRY + 8 * (size_t)kept);
+    (void)buffer_write(&made, zeros, 8 * (size_t)(n_fields - kept));
+    (void)buffer_write(&made, s->bytes + rest, s->n - rest);
+    memset(made.bytes + STREAM_AT_KIND, 0, STREAM_KIND_BYTES);
+    memcpy(made.bytes + STREAM_AT_KIND, kind, strlen(kind));
+    le32_store(made.bytes + STREAM_AT_FIELDS, n_fields);
+    seal_stream(&made);
+    return made;
+}
+
+/* The header names a kind whose sets cannot be sent, or whose geometry has other fields. Without a
+ * spec the stream is refused. With a spec the sender's kind only matters for its abilities, and
+ * such a sender has none. */
+static void streams_with_a_wrong_kind_are_refused_or_only_listed(void **state) {
+    (void)state;
+    tamis_spec const  spec = line_spec(300, 0, 0, 0);
+    tamis_set *const  set = filled(&spec, 250);
+    buffer            s = stream_of(set, TAMIS_SEND_COPIES);
+    const tamis_kind *kind;
+    tamis_spec        asked = TAMIS_SPEC_INIT;
+    asked.kind = "line";
+    for (size_t i = 0; (kind = tamis_kind_at(i)) != NULL; i++) {
+        unsigned const n_fields = tamis_kind_n_fields(kind);
+        for (unsigned more = strcmp(kind->name, "line") == 0; more < 2; more++) {
+            buffer     bad = stream_renamed(&s, kind->name, n_fields - more);
+            tamis_set *back = NULL;
+            assert_int_equal(tamis_receive(bad.bytes, bad.n, NULL, &back, NULL), TAMIS_ERR_CORRUPT);
+            assert_null(back);
+            assert_int_equal(tamis_receive(bad.bytes, bad.n, &asked, &back, NULL), TAMIS_OK);
+            expect_ids(back, 0, 250);
+            tamis_free(back);
+            free(bad.bytes);
+        }
+    }
+    tamis_free(set);
+    free(s.bytes);
+}
+
 static void a_set_like_a_growing_one_grows(void **state) {
     (void)state;
     tamis_spec const spec = line_spec(1500, 6000, 0, 0);
@@ -454,6 +499,7 @@ int main(void) {
         cmocka_unit_test(parts_with_too_many_fingerprints_are_refused),
         cmocka_unit_test(crafted_streams_of_growing_sets_and_parts_are_safe),
         cmocka_unit_test(lists_that_end_in_an_entry_are_refused),
+        cmocka_unit_test(streams_with_a_wrong_kind_are_refused_or_only_listed),
         cmocka_unit_test(a_set_like_a_growing_one_grows),
         cmocka_unit_test(a_limit_holds_while_a_set_is_received),
         cmocka_unit_test(a_part_is_received_as_that_part),

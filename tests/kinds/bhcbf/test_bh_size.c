@@ -405,6 +405,8 @@ static void bh_choose_refuses_what_cannot_be(void **state) {
     all_free(g);
     assert_false(choose(0x1p40, 1e-12, 0x1p40, 1e-3,
                         g)); /* equal hashes alone are more frequent than that */
+    g[BH_HASHES] = 1, g[BH_SUM_BITS] = 2;
+    assert_false(choose(0x1p39, 6e-5, 0x1p39, 1e-3, g)); /* short sums: more entries than may be */
 }
 
 int main(void) {

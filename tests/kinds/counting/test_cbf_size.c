@@ -190,6 +190,10 @@ static void cbf_choice_keeps_what_is_fixed(void **state) {
     uint64_t wrong[CBF_FIELDS] = { FREE, FREE, FREE, 2, 0 };
     uint64_t worse[CBF_FIELDS] = { FREE, FREE, FREE, 0, 2 };
     uint64_t nothing[CBF_FIELDS] = { 0, FREE, 4, 1, 0 };
+    uint64_t unsized[CBF_FIELDS] = { FREE, FREE, 4, 1, 0 }; /* neither a size nor a rate */
+    uint64_t huge[CBF_FIELDS] = { FREE, 1, 4, 1, 0 };       /* more lines than there may be */
+    uint64_t whole[CBF_FIELDS] = { 1280, FREE, FREE, 1, 0 };
+    uint64_t never[CBF_FIELDS] = { 1281, FREE, FREE, 1, 0 }; /* no width fills whole lines */
     uint64_t anywhere[CBF_FIELDS] = { FREE, FREE, FREE, FREE, FREE };
     assert_true(choose(.01, 1000, hashes));
     assert_int_equal(hashes[CBF_HASHES], 3);
@@ -201,6 +205,11 @@ static void cbf_choice_keeps_what_is_fixed(void **state) {
     assert_false(choose(.01, 1000, wrong));
     assert_false(choose(.01, 1000, worse));
     assert_false(choose(.01, 1000, nothing));
+    assert_false(choose(0, 1000, unsized));
+    assert_false(choose(1e-12, 0x1p40, huge));
+    assert_true(choose(0, 100, whole));
+    assert_int_equal(whole[CBF_COUNTER_BITS], 4);
+    assert_false(choose(0, 100, never));
     assert_true(choose(.01, 1000, anywhere));
     assert_int_equal(anywhere[CBF_BLOCKED], 0);
     assert_int_equal(anywhere[CBF_MINIMAL], 0);

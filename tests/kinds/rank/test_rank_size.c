@@ -394,6 +394,17 @@ static void levels_that_are_asked_for_are_there_or_refused(void **state) {
     }
 }
 
+/* Each field is in its range, but a bucket would have more cells than it may have. */
+static void levels_with_too_many_cells_together_are_refused(void **state) {
+    (void)state;
+    tamis_need const need = need_of(2000, 0.01, 2000, 1e-10);
+    uint64_t         g[RANK_FIELDS];
+    free_geometry(0, 1, false, g);
+    g[RANK_CELLS] = g[RANK_CELLS2] = 200;
+    g[RANK_CELLS3] = 1;
+    assert_false(tamis_rank_choose(&need, g));
+}
+
 /* The most cells there may be, in one level. */
 static void a_bucket_may_have_all_the_cells_there_may_be(void **state) {
     (void)state;
@@ -442,6 +453,9 @@ static void layout_refuses_what_is_out_of_range(void **state) {
         if (tamis_rank_layout(g, &layout)) print_error("case %zu\n", i);
         assert_false(tamis_rank_layout(g, &layout));
     }
+    /* Each field is in its range, but a third level follows no second one. */
+    static const uint64_t gap[RANK_FIELDS] = { 100, 64, 8, 50, 0, 40, 0, 5, 2, 4, 0, 0 };
+    assert_false(tamis_rank_layout(gap, &layout));
 }
 
 /* No two parts overlap, records of the aligned layout begin where lines do or inside one. */
@@ -492,6 +506,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_chosen_geometry_can_be_fixed),
         cmocka_unit_test(a_fixed_number_of_fingerprints_is_met_or_refused),
         cmocka_unit_test(levels_that_are_asked_for_are_there_or_refused),
+        cmocka_unit_test(levels_with_too_many_cells_together_are_refused),
         cmocka_unit_test(a_bucket_may_have_all_the_cells_there_may_be),
         cmocka_unit_test(layout_refuses_what_is_out_of_range),
         cmocka_unit_test(layout_keeps_its_parts_apart),

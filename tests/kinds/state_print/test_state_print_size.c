@@ -411,6 +411,20 @@ static void every_choice_keeps_what_was_asked_for(void **state) {
     }
 }
 
+/* If all fields are fixed, nothing is left to choose: the rates that they have are the lowest. */
+static void expect_refused_at_lower_rates(const grid_point *p, const uint64_t *geometry) {
+    double const n = (double)p->need.work.capacity, t = (double)p->need.work.lifetime;
+    double const unknown = tamis_state_print_unknown(geometry, n, t);
+    tamis_need   lower = p->need;
+    uint64_t     g[STATE_PRINT_FIELDS];
+    memcpy(g, geometry, sizeof g);
+    lower.fpr = tamis_state_print_fpr(geometry, n, t) / 2;
+    assert_false(tamis_state_print_choose(&lower, g));
+    lower.fpr = p->need.fpr;
+    lower.unknown = unknown / 2;
+    if (unknown > 0) assert_false(tamis_state_print_choose(&lower, g));
+}
+
 /* Fix each field to a value that was chosen for another need; then all fields of a choice. */
 static void fixed_fields_are_honoured(void **state) {
     (void)state;
@@ -435,6 +449,7 @@ static void fixed_fields_are_honoured(void **state) {
         memcpy(g, wish, sizeof g);
         if (!tamis_state_print_choose(&p.need, g)) explain(&p, wish);
         assert_memory_equal(g, wish, sizeof g);
+        expect_refused_at_lower_rates(&p, wish);
     }
     assert_true(had > 20);
 }
@@ -473,6 +488,25 @@ static void layouts_refuse_what_is_out_of_range(void **state) {
         g[bad[i].field] = bad[i].value;
         if (tamis_state_print_layout(g, &layout)) fail_msg("field %u", bad[i].field);
     }
+    /* Each field is in its range, but buckets and side table together take 2^64 bytes. */
+    static const uint64_t huge[] = { 8, (UINT64_C(1) << 55) - 1, 1, 4, 1, 64, 1, 0, 64 };
+    state_print_layout    layout;
+    assert_false(tamis_state_print_layout(huge, &layout));
+}
+
+static void choices_that_cannot_be_are_refused(void **state) {
+    (void)state;
+    tamis_need const need = { .work = { 1000, 1, UINT64_C(1) << 40 }, .overflow = 1e-10 };
+    /* All fields are fixed, and a bucket is too short for its cell. */
+    uint64_t tight[] = { 7, 1, 1, 48, 4, 1, 1, 0, 60 };
+    assert_false(tamis_state_print_choose(&need, tight));
+    /* Prints of 4 bits, in a long life: more keys are unknown than any side table holds. */
+    uint64_t unknown[] = { NEED_FREE, NEED_FREE, NEED_FREE, 4, 4, NEED_FREE, 0, 0, NEED_FREE };
+    assert_false(tamis_state_print_choose(&need, unknown));
+    /* Two buckets with the most cells would hold these keys, but overflow too often. */
+    tamis_need const few = { .work = { 93, 1, 16 * 93 }, .overflow = 1e-10 };
+    uint64_t         two[] = { 2, 1, NEED_FREE, NEED_FREE, 11, NEED_FREE, 1, 0, NEED_FREE };
+    assert_false(tamis_state_print_choose(&few, two));
 }
 
 /* ------------------------------------------------------------------ lines touched */
@@ -595,6 +629,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fixed_fields_are_honoured),
         cmocka_unit_test(layouts_are_those_of_the_paper),
         cmocka_unit_test(layouts_refuse_what_is_out_of_range),
+        cmocka_unit_test(choices_that_cannot_be_are_refused),
     };
     struct CMUnitTest tests[COUNT(single) + COUNT(lives) + COUNT(jobs)];
     size_t            n = COUNT(single);
