@@ -21,6 +21,14 @@
  * a dozen instructions before the first step. */
 #define TAMIS_SHORT_LOOP __asm__ volatile("" : : : "memory")
 
+/* On aarch64: the compiler must not know how this number or address was made. Where it does, GCC 12
+ * replaces a short form by a longer one; the comments at its uses say which. */
+#if defined(__aarch64__)
+#define TAMIS_OPAQUE(x) __asm__("" : "+r"(x))
+#else
+#define TAMIS_OPAQUE(x) (void)(x)
+#endif
+
 TAMIS_INLINE void prefetch_to_read(const void *address) {
     __builtin_prefetch(address, 0, 3);
 }

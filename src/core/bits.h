@@ -55,13 +55,22 @@ TAMIS_INLINE unsigned bits_popcount(uint64_t word) {
 #endif
 }
 
-/* How many more bits a has than b. NEON counts bits in each byte, and one sum of differences takes
- * fewer instructions than two sums. */
-TAMIS_INLINE int bits_more(uint64_t a, uint64_t b) {
+/* The set bits of both words. NEON counts the bits of each byte and adds the bytes up, in a
+ * register that has room for two words: five instructions for two counts, where one takes four. */
+TAMIS_INLINE unsigned bits_in_both(uint64_t a, uint64_t b) {
 #ifdef BITS_NEON
-    return (int8_t)vaddv_u8(vsub_u8(vcnt_u8(vcreate_u8(a)), vcnt_u8(vcreate_u8(b))));
+    return vaddvq_u8(vcntq_u8(vcombine_u8(vcreate_u8(a), vcreate_u8(b))));
 #else
-    return (int)bits_popcount(a) - (int)bits_popcount(b);
+    return bits_popcount(a) + bits_popcount(b);
+#endif
+}
+
+/* Has a fewer set bits than b? */
+TAMIS_INLINE bool bits_are_fewer(uint64_t a, uint64_t b) {
+#ifdef BITS_NEON
+    return bits_in_both(a, ~b) < 64;
+#else
+    return bits_popcount(a) < bits_popcount(b);
 #endif
 }
 

@@ -35,10 +35,22 @@ TAMIS_INLINE uint64_t hash_id(const id_mixer *with, uint64_t id) {
     return mix64(id ^ with->mask) ^ with->more;
 }
 
-/* The same for n ids: four at a time, where the compiler may use AVX2. */
+/* The same for n ids: four at a time, where the compiler may use AVX2. On aarch64, which multiplies
+ * no 64-bit numbers in vectors, four share a loop and have loads and stores of two words: 9
+ * instructions for an id instead of 12. */
 TAMIS_INLINE void hash_ids(const id_mixer *with, const uint64_t *restrict ids, unsigned n,
                            uint64_t *restrict ret_hash) {
     id_mixer const mixer = *with;
+#ifdef __aarch64__
+    for (; n >= 4; n -= 4, ids += 4, ret_hash += 4) {
+        uint64_t const a = hash_id(&mixer, ids[0]), b = hash_id(&mixer, ids[1]);
+        uint64_t const c = hash_id(&mixer, ids[2]), d = hash_id(&mixer, ids[3]);
+        ret_hash[0] = a;
+        ret_hash[1] = b;
+        ret_hash[2] = c;
+        ret_hash[3] = d;
+    }
+#endif
     for (unsigned i = 0; i < n; i++) ret_hash[i] = hash_id(&mixer, ids[i]);
 }
 
@@ -52,11 +64,9 @@ TAMIS_INLINE uint64_t mul_wide(uint64_t a, uint64_t b, uint64_t *ret_low) {
     __asm__("mulx %3, %0, %1" : "=r"(*ret_low), "=r"(high) : "d"(a), "rm"(b));
     return high;
 #elif defined(__SIZEOF_INT128__)
-#ifdef __aarch64__
-    /* Two instructions are the product. For a constant, GCC 12 writes shifts and subtractions of
-     * two words instead, which are five; so it must not know the constant. */
-    __asm__("" : "+r"(b));
-#endif
+    /* Two instructions of aarch64 are the product. For a constant, GCC 12 writes shifts and
+     * subtractions of two words instead, which are five. */
+    TAMIS_OPAQUE(b);
     __extension__ unsigned __int128 const product = (unsigned __int128)a * b;
     *ret_low = (uint64_t)product;
     return (uint64_t)(product >> 64);

@@ -94,7 +94,8 @@ TAMIS_INLINE unsigned lanes_up_to_8x8(const uint8_t *bytes, uint8_t value) {
  *     lanes_load, lanes_store   at any address
  *     lanes_all                 the same byte everywhere; it is below 256
  *     lanes_is_equal            0xff where both have the same byte, otherwise 0
- *     lanes_smaller             the smaller byte of both, unsigned
+ *     lanes_up_to               0xff where the first is not larger, unsigned. On x86: where it
+ *                               equals the smaller of both
  *     lanes_is_above            0xff where the first is larger; for bytes below 128
  *     lanes_pick                the byte of `then` where `choice` is 0xff, of `other` where it is 0
  *     lanes_move_down           byte i becomes byte i + n; the last n become 0. n is 1 or 2
@@ -142,8 +143,8 @@ TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
     return _mm256_cmpeq_epi8(a, b);
 }
 
-TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
-    return _mm256_min_epu8(a, b);
+TAMIS_INLINE lanes_32 lanes_up_to(lanes_32 a, lanes_32 b) {
+    return _mm256_cmpeq_epi8(a, _mm256_min_epu8(a, b));
 }
 
 TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
@@ -192,8 +193,9 @@ TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
     return (lanes_32){ _mm_cmpeq_epi8(a.low, b.low), _mm_cmpeq_epi8(a.high, b.high) };
 }
 
-TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
-    return (lanes_32){ _mm_min_epu8(a.low, b.low), _mm_min_epu8(a.high, b.high) };
+TAMIS_INLINE lanes_32 lanes_up_to(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ _mm_cmpeq_epi8(a.low, _mm_min_epu8(a.low, b.low)),
+                       _mm_cmpeq_epi8(a.high, _mm_min_epu8(a.high, b.high)) };
 }
 
 TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
@@ -238,8 +240,8 @@ TAMIS_INLINE lanes_32 lanes_is_equal(lanes_32 a, lanes_32 b) {
     return (lanes_32){ { vceqq_u8(a.val[0], b.val[0]), vceqq_u8(a.val[1], b.val[1]) } };
 }
 
-TAMIS_INLINE lanes_32 lanes_smaller(lanes_32 a, lanes_32 b) {
-    return (lanes_32){ { vminq_u8(a.val[0], b.val[0]), vminq_u8(a.val[1], b.val[1]) } };
+TAMIS_INLINE lanes_32 lanes_up_to(lanes_32 a, lanes_32 b) {
+    return (lanes_32){ { vcleq_u8(a.val[0], b.val[0]), vcleq_u8(a.val[1], b.val[1]) } };
 }
 
 TAMIS_INLINE lanes_32 lanes_is_above(lanes_32 a, lanes_32 b) {
@@ -276,31 +278,35 @@ TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
 
 #endif
 
-/* ------------------------------------------------------------------ a line in one register */
+/* ------------------------------------------------------------------ a whole line */
 
-/* With AVX-512 a cache line is one register, and a comparison gives its mask at once, bit i for
- * byte i: two instructions instead of seven. LANES_LINE says that there is such a register. */
+/* lanes_64 is a cache line: one register of AVX-512, or four of NEON. LANES_LINE says that there is
+ * such a type. With AVX-512 a comparison gives its mask at once, bit i for byte i: two instructions
+ * instead of seven.
+ *
+ *     lanes_load_line    at any address
+ *     lanes_store_from   the bytes of `then` from byte `at` on, those of `other` before it
+ *     lanes_line_down    byte i becomes byte i + n; the last n become 0. n is 1 or 2
+ *     lanes_line_up      byte i becomes byte i - n; the first n become any. n is 1 or 2 */
 #if defined(__AVX512BW__) && !defined(TAMIS_NO_SIMD)
 #define LANES_LINE
+#define LANES_AVX512
 typedef __m512i lanes_64;
 
 TAMIS_INLINE lanes_64 lanes_load_line(const uint8_t *line) {
     return _mm512_loadu_si512(line);
 }
 
-/* The bytes of `then` where the bit of `choice` is set, of `other` elsewhere. */
-TAMIS_INLINE void lanes_store_choice(uint8_t *line, uint64_t choice, lanes_64 then,
-                                     lanes_64 other) {
-    _mm512_storeu_si512(line, _mm512_mask_mov_epi8(other, choice, then));
+TAMIS_INLINE void lanes_store_from(uint8_t *line, unsigned at, lanes_64 then, lanes_64 other) {
+    _mm512_storeu_si512(line, _mm512_mask_mov_epi8(other, UINT64_MAX << at, then));
 }
 
 TAMIS_INLINE lanes_64 lanes_all_64(unsigned byte) {
     return _mm512_set1_epi32((int)lanes_words[byte]);
 }
 
-/* Byte i becomes byte i + n, or i - n; bytes that come from outside are 0. n is 1 or 2. VPALIGNR
- * moves bytes within each quarter of the register; the neighbour quarters are aligned for it
- * first. */
+/* VPALIGNR moves bytes within each quarter of the register; the neighbour quarters are aligned for
+ * it first. */
 TAMIS_INLINE lanes_64 lanes_line_down(lanes_64 all, unsigned n) {
     lanes_64 const next = _mm512_alignr_epi64(_mm512_setzero_si512(), all, 2);
     return n == 1 ? _mm512_alignr_epi8(next, all, 1) : _mm512_alignr_epi8(next, all, 2);
@@ -309,6 +315,51 @@ TAMIS_INLINE lanes_64 lanes_line_down(lanes_64 all, unsigned n) {
 TAMIS_INLINE lanes_64 lanes_line_up(lanes_64 all, unsigned n) {
     lanes_64 const last = _mm512_alignr_epi64(all, _mm512_setzero_si512(), 6);
     return n == 1 ? _mm512_alignr_epi8(all, last, 15) : _mm512_alignr_epi8(all, last, 14);
+}
+
+#elif defined(LANES_NEON)
+#define LANES_LINE
+typedef uint8x16x4_t lanes_64;
+
+/* Not vld1q_u8_x4() and vst1q_u8_x4(), whose registers must be neighbours: after a choice that
+ * takes four moves. */
+TAMIS_INLINE lanes_64 lanes_load_line(const uint8_t *line) {
+    return (lanes_64){ { vld1q_u8(line), vld1q_u8(line + 16), vld1q_u8(line + 32),
+                         vld1q_u8(line + 48) } };
+}
+
+#define LANES_16(b) b, b, b, b, b, b, b, b, b, b, b, b, b, b, b, b
+
+/* 64 bytes of 0, then 64 of 0xff. The mask of the bytes from `at` on is a window on them, for which
+ * a processor adds and loads; to compare the number of each byte with `at` takes three instructions
+ * more, and four to load the numbers. */
+static const uint8_t lanes_window[2 * TAMIS_LINE_BYTES]
+    __attribute__((unused, aligned(64))) = { LANES_16(0),    LANES_16(0),    LANES_16(0),
+                                             LANES_16(0),    LANES_16(0xff), LANES_16(0xff),
+                                             LANES_16(0xff), LANES_16(0xff) };
+
+TAMIS_INLINE void lanes_store_from(uint8_t *line, unsigned at, lanes_64 then, lanes_64 other) {
+    lanes_64 const is_then = vld1q_u8_x4(lanes_window + TAMIS_LINE_BYTES - at);
+    for (unsigned i = 0; i < 4; i++) {
+        vst1q_u8(line + 16 * i, vbslq_u8(is_then.val[i], then.val[i], other.val[i]));
+    }
+}
+
+TAMIS_INLINE lanes_64 lanes_line_down(lanes_64 all, unsigned n) {
+    uint8x16_t const a = all.val[0], b = all.val[1], c = all.val[2], d = all.val[3];
+    uint8x16_t const zero = vdupq_n_u8(0);
+    return n == 1 ? (lanes_64){ { vextq_u8(a, b, 1), vextq_u8(b, c, 1), vextq_u8(c, d, 1),
+                                  vextq_u8(d, zero, 1) } }
+                  : (lanes_64){ { vextq_u8(a, b, 2), vextq_u8(b, c, 2), vextq_u8(c, d, 2),
+                                  vextq_u8(d, zero, 2) } };
+}
+
+TAMIS_INLINE lanes_64 lanes_line_up(lanes_64 all, unsigned n) {
+    uint8x16_t const a = all.val[0], b = all.val[1], c = all.val[2], d = all.val[3];
+    return n == 1 ? (lanes_64){ { vextq_u8(a, a, 15), vextq_u8(a, b, 15), vextq_u8(b, c, 15),
+                                  vextq_u8(c, d, 15) } }
+                  : (lanes_64){ { vextq_u8(a, a, 14), vextq_u8(a, b, 14), vextq_u8(b, c, 14),
+                                  vextq_u8(c, d, 14) } };
 }
 #endif
 
@@ -325,11 +376,10 @@ TAMIS_INLINE uint32_t lanes_equal_8x32(const uint8_t *bytes, uint8_t value) {
 #endif
 }
 
-/* Which of 32 bytes are at most this value? Those that equal the smaller of the two. */
+/* Which of 32 bytes are at most this value? */
 TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
 #ifdef LANES_VECTORS
-    lanes_32 const all = lanes_load(bytes);
-    return lanes_mask(lanes_is_equal(all, lanes_smaller(all, lanes_all(value))));
+    return lanes_mask(lanes_up_to(lanes_load(bytes), lanes_all(value)));
 #else
     uint32_t mask = 0;
     for (unsigned i = 0; i < 32; i += 8) mask |= (uint32_t)lanes_up_to_8x8(bytes + i, value) << i;
@@ -341,7 +391,7 @@ TAMIS_INLINE uint32_t lanes_up_to_8x32(const uint8_t *bytes, uint8_t value) {
  * `first` + i. On x86 each register has its own mask; two halves that overlap need one shift less.
  * On NEON one mask of all registers takes fewer instructions than two masks. */
 TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint8_t value) {
-#if defined(LANES_LINE)
+#if defined(LANES_AVX512)
     return _mm512_cmpeq_epi8_mask(lanes_load_line(line), lanes_all_64(value)) >> first;
 #elif defined(LANES_NEON)
     lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
@@ -353,18 +403,69 @@ TAMIS_INLINE uint64_t lanes_equal_line(const uint8_t *line, unsigned first, uint
 }
 
 TAMIS_INLINE uint64_t lanes_up_to_line(const uint8_t *line, unsigned first, uint8_t value) {
-#if defined(LANES_LINE)
+#if defined(LANES_AVX512)
     return _mm512_cmple_epu8_mask(lanes_load_line(line), lanes_all_64(value)) >> first;
 #elif defined(LANES_NEON)
     lanes_32 const want = lanes_all(value), low = lanes_load(line), high = lanes_load(line + 32);
-    return lanes_mask_64(lanes_is_equal(low, lanes_smaller(low, want)),
-                         lanes_is_equal(high, lanes_smaller(high, want))) >>
-           first;
+    return lanes_mask_64(lanes_up_to(low, want), lanes_up_to(high, want)) >> first;
 #else
     uint64_t const low = lanes_up_to_8x32(line + first, value);
     return low | (uint64_t)lanes_up_to_8x32(line + 32, value) << (32 - first);
 #endif
 }
+
+/* ------------------------------------------------------------------ marks of a line */
+
+/* Which bytes of a cache line have this value, with a bit (a mark) for each: the mark of a higher
+ * byte is not always the higher one. Callers go from mark to mark, from the highest on.
+ *
+ * NEON has no movemask, and its shortest way to 64 bits has another order. The comparison gives
+ * four registers of 0x00 and 0xff. Each goes into the bits of the next one, one bit further down
+ * (SRI); so the upper half of byte j has a bit of each register. It is copied to the lower half,
+ * and SHRN keeps the upper half of one byte and the lower half of the next:
+ *
+ *      byte j of the last register:   d c b a a a a a     a: byte j of the line, b: byte 16 + j,
+ *      after the copy:                d c b a d c b a     c: byte 32 + j, d: byte 48 + j
+ *                                     `-----'
+ *                                     bits 4j + 3 to 4j of the marks
+ *
+ * These are 6 instructions; the order of the bytes (lanes_mask_64) takes 9 and a constant. */
+TAMIS_INLINE uint64_t lanes_mark_line(const uint8_t *line, uint8_t value) {
+#if defined(LANES_NEON)
+    uint32_t byte = value;
+    TAMIS_OPAQUE(byte); /* one that was shifted down would be shifted in a vector: one more */
+    uint8x16_t const   want = vdupq_n_u8((uint8_t)byte);
+    uint8x16x4_t const all = vld1q_u8_x4(line);
+    uint8x16_t         marks = vceqq_u8(all.val[0], want);
+    marks = vsriq_n_u8(vceqq_u8(all.val[1], want), marks, 1);
+    marks = vsriq_n_u8(vceqq_u8(all.val[2], want), marks, 1);
+    marks = vsriq_n_u8(vceqq_u8(all.val[3], want), marks, 1);
+    marks = vsriq_n_u8(marks, marks, 4);
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(marks), 4)), 0);
+#else
+    return lanes_equal_line(line, 0, value);
+#endif
+}
+
+/* How many bytes of the line are after the byte of the highest mark? For NEON, with c marks above
+ * the highest: c = 4 (15 - j) + (3 - k) for byte 16 k + j, so the number is 16 (3 - k) + (15 - j).
+ * That is c, a number of 6 bits, rotated down by 2. */
+TAMIS_INLINE unsigned lanes_after_mark(uint64_t marks) {
+    unsigned const above = (unsigned)__builtin_clzll(marks);
+#if defined(LANES_NEON)
+    return (above | above << 6) >> 2 & 63;
+#else
+    return above;
+#endif
+}
+
+/* All marks but the highest. */
+TAMIS_INLINE uint64_t lanes_other_marks(uint64_t marks) {
+    TAMIS_OPAQUE(marks); /* or a place is kept for what is seldom needed: two moves */
+    return marks ^ (UINT64_C(1) << 63) >> __builtin_clzll(marks);
+}
+
+/* ------------------------------------------------------------------ numbers of 16 bits */
 
 /* Which of 16 little-endian numbers of 16 bits agree with this value in the bits of `mask`? */
 TAMIS_INLINE uint32_t lanes_equal_16x16(const uint8_t *bytes, uint16_t value, uint16_t mask) {

@@ -98,13 +98,17 @@ static uint64_t oracle_bit(uint64_t word, unsigned rank) {
     return place == 64 ? 0 : UINT64_C(1) << place;
 }
 
-static void bits_more_is_the_difference_of_two_counts(void **state) {
+static void bits_of_two_words_are_added_and_compared(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 10000; round++) {
         uint64_t const a = round < 2 ? -(uint64_t)round : random_density(&random);
         uint64_t const b = round < 2 ? ~a : random_density(&random);
-        assert_int_equal(bits_more(a, b), (int)oracle_rank(a, 64) - (int)oracle_rank(b, 64));
+        unsigned const ones_of_a = oracle_rank(a, 64), ones_of_b = oracle_rank(b, 64);
+        assert_int_equal(bits_in_both(a, b), ones_of_a + ones_of_b);
+        assert_int_equal(bits_in_both(a, a), 2 * ones_of_a);
+        assert_int_equal(bits_are_fewer(a, b), ones_of_a < ones_of_b);
+        assert_false(bits_are_fewer(a, a));
     }
 }
 
@@ -196,7 +200,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_lowest_finds_the_first_set_bit),
     cmocka_unit_test(bits_select_finds_the_bit_of_every_rank),
     cmocka_unit_test(bits_select_says_64_when_there_is_no_such_bit),
-    cmocka_unit_test(bits_more_is_the_difference_of_two_counts),
+    cmocka_unit_test(bits_of_two_words_are_added_and_compared),
     cmocka_unit_test(bits_nth_and_two_find_the_bits_or_nothing),
     cmocka_unit_test(bits_nth_finds_each_bit_of_each_byte),
     cmocka_unit_test(bits_rank_of_select_is_the_rank),

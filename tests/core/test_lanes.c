@@ -174,6 +174,63 @@ static void lanes_of_a_line_begin_at_any_byte_of_its_first_half(void **state) {
     fenced_free(&memory);
 }
 
+/* Each marked byte once, in any order. Only the line itself is read. */
+static void check_marks(const uint8_t *line, uint8_t value) {
+    uint64_t bytes = 0;
+    for (uint64_t left = lanes_mark_line(line, value); left != 0; left = lanes_other_marks(left)) {
+        uint64_t const byte = UINT64_C(1) << (63 - lanes_after_mark(left));
+        assert_true((bytes & byte) == 0);
+        bytes |= byte;
+    }
+    assert_true(bytes == oracle_equal8(line, value, 64));
+}
+
+static void marks_of_a_line_are_its_equal_bytes(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(64);
+    for (unsigned round = 0; round < 20000; round++) {
+        uint8_t const value = (uint8_t)dice_roll(&random);
+        random_bytes8(&random, memory.bytes, value, 64);
+        check_marks(memory.bytes, value);
+    }
+    for (unsigned place = 0; place < 64; place++) {
+        memset(memory.bytes, 0xa5, 64);
+        memory.bytes[place] = 0x5a;
+        check_marks(memory.bytes, 0x5a);
+        check_marks(memory.bytes, 0xa5);
+        check_marks(memory.bytes, 0);
+    }
+    fenced_free(&memory);
+}
+
+#ifdef LANES_LINE
+/* The line from byte `at` on moved by n bytes; what comes from outside is 0 if it moves down. */
+static void check_moved_line(uint8_t *line, unsigned at, unsigned n, bool is_up) {
+    uint8_t        expected[64];
+    lanes_64 const all = lanes_load_line(line);
+    for (unsigned i = 0; i < 64; i++) {
+        unsigned const from = is_up ? i - n : i + n;
+        expected[i] = i < at ? line[i] : from < 64 ? line[from] : 0;
+    }
+    lanes_store_from(line, at, is_up ? lanes_line_up(all, n) : lanes_line_down(all, n), all);
+    assert_memory_equal(line, expected, 64);
+}
+
+static void lanes_of_a_whole_line_move_from_any_byte_on(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(64);
+    for (unsigned round = 0; round < 20000; round++) {
+        unsigned const n = 1 + round / 64 % 2, at = round % 64;
+        dice_fill(&random, memory.bytes, 64);
+        check_moved_line(memory.bytes, at < n ? n : at, n, true);
+        check_moved_line(memory.bytes, at, n, false);
+    }
+    fenced_free(&memory);
+}
+#endif
+
 /* ------------------------------------------------------------------ numbers of 16 bits */
 
 /* Numbers that are the value, or differ from it in one bit, inside the mask or outside. */
@@ -224,6 +281,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lanes_equal_8x32_finds_each_value_at_each_place),
     cmocka_unit_test(lanes_up_to_8_finds_just_the_bytes_that_are_not_larger),
     cmocka_unit_test(lanes_of_a_line_begin_at_any_byte_of_its_first_half),
+    cmocka_unit_test(marks_of_a_line_are_its_equal_bytes),
+#ifdef LANES_LINE
+    cmocka_unit_test(lanes_of_a_whole_line_move_from_any_byte_on),
+#endif
     cmocka_unit_test(lanes_equal_16x16_compares_just_the_bits_of_the_mask),
     cmocka_unit_test(lanes_below_16x16_agrees_with_a_loop),
 };

@@ -227,18 +227,15 @@ lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
     return lines_far_find(lines, &place, &entry, &n);
 }
 
-/* The slots of the key's run that have its byte. *ret_is_far: its chain is in the tail, and the
- * slots mean nothing. */
-TAMIS_INLINE uint64_t lines_slots_in(const uint8_t *line, const lines_place *place,
-                                     bool *ret_is_far) {
-    runs_hits const hits = runs_look_up(line, place->chain, place->byte);
-    *ret_is_far = hits.is_far;
-    return hits.slots;
-}
-
+/* The slots of the key's run that have its byte; of a bare table, one of them or all. *ret_is_far:
+ * its chain is in the tail, and the slots mean nothing. */
 TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *place,
                                        bool *ret_is_far) {
-    return lines_slots_in(lines_at(lines, place->bucket), place, ret_is_far);
+    const uint8_t *line = lines_at(lines, place->bucket);
+    TAMIS_OPAQUE(line); /* or each load from it has its own sum of body and bucket */
+    runs_hits const hits = runs_look_up(line, place->chain, place->byte, !lines.is_bare);
+    *ret_is_far = hits.is_far;
+    return hits.slots;
 }
 
 TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
@@ -251,10 +248,10 @@ TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
 
 /* ------------------------------------------------------------------ adding and removing slots */
 
-/* The slot after all entries of a run whose byte is not larger. */
+/* The slot after all entries of a run whose byte is not larger: the bytes of a run are sorted, so
+ * it is the first from the start on that is larger, or the end. */
 TAMIS_INLINE unsigned lines_slot_after(const uint8_t *line, const lines_place *place, run mine) {
-    uint64_t const up_to = runs_up_to(line, place->byte) & run_mask_here(mine);
-    return bits_lowest(mine.start) + bits_popcount(up_to);
+    return bits_lowest((run_end(mine) | ~runs_up_to(line, place->byte)) & -mine.start);
 }
 
 /* The slot of a new entry: in its run, after all entries that are not larger. */

@@ -367,11 +367,12 @@ TAMIS_INLINE uint64_t line_has_bare_chunk(const tamis_table *table, const uint64
                                           unsigned n, const uint64_t *next) {
     lines_view const lines = line_view_as(table, true);
     uint64_t         found = 0, far = 0;
-    for (unsigned i = n; i-- != 0;) { /* backwards: to push a bit into a mask is one instruction */
+    /* Backwards: to push a bit into a mask is one instruction. */
+    for (const uint64_t *key = hash + n; key != hash;) {
         bool              is_far;
-        lines_place const place = lines_find(lines, hash[i]);
+        lines_place const place = lines_find(lines, *--key);
         if (next != NULL)
-            prefetch_to_read(lines_at(lines, fastrange(next[i], lines.shape->buckets)));
+            prefetch_to_read(lines_at(lines, fastrange(next[key - hash], lines.shape->buckets)));
         found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
         far = 2 * far + is_far;
     }
@@ -394,10 +395,10 @@ static uint64_t line_has_rolling_bare(const tamis_table *table, const uint64_t *
 
 TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
                                         bool is_bare) {
-    unsigned added = 0;
+    const uint64_t *key = hash, *const end = hash + n;
     line_fetch_tails(table, hash, n);
-    while (added < n && line_add_as(table, hash[added], is_bare, false) == TAMIS_OK) added++;
-    return added;
+    while (key != end && line_add_as(table, *key, is_bare, false) == TAMIS_OK) key++;
+    return (unsigned)(key - hash);
 }
 
 TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,

@@ -79,7 +79,7 @@ TAMIS_INLINE unsigned runs_here(runs index) {
 
 /* Has the line fewer runs than occupied chains, so that the later ones are elsewhere? */
 TAMIS_INLINE bool runs_are_cut(runs index) {
-    return bits_popcount(index.occ) >= bits_popcount(index.starts);
+    return !bits_are_fewer(index.occ, index.starts);
 }
 
 /* A chain in a line. Slots are single bits: a mask of slots is then a subtraction. */
@@ -105,11 +105,16 @@ TAMIS_INLINE run runs_find_occupied(runs index, unsigned chain) {
     return (run){ is_occupied, two.first, two.second };
 }
 
-/* Does the chain belong into the line: is its run here, or would it be? An occupied chain is here
- * if its run has an end; an empty one, if there is a start to put it before. Written without a
- * branch, since a processor cannot predict whether a chain is occupied. */
+/* The end of the run of the chain. An empty one has its end where its start would be. 0: not here.
+ * Compilers make a conditional move of this: a processor cannot predict whether a chain is
+ * occupied. */
+TAMIS_INLINE uint64_t run_end(run found) {
+    return found.is_occupied != 0 ? found.end : found.start;
+}
+
+/* Does the chain belong into the line: is its run here, or would it be? */
 TAMIS_INLINE bool run_is_here(run found) {
-    return (found.end | (found.start & (found.is_occupied - 1))) != 0;
+    return run_end(found) != 0;
 }
 
 /* Is it an occupied chain that is elsewhere? That is: the end is 0, and is_occupied is 1. */
@@ -140,7 +145,8 @@ TAMIS_INLINE uint64_t runs_up_to(const uint8_t *line, uint8_t byte) {
 }
 
 /* What a lookup asks, in fewer instructions than runs_find(): the slots of the chain that hold this
- * byte, as a mask. It means nothing if the chain is far: it has bytes, but elsewhere. */
+ * byte, as a mask. It means nothing if the chain is far: it has bytes, but elsewhere. If the caller
+ * does not want all slots, any bit that is set stands for some of them. */
 typedef struct runs_hits {
     uint64_t slots;
     bool     is_far;
@@ -150,7 +156,9 @@ typedef struct runs_hits {
 
 /* The slots of the chain are found first; those with the byte are among them. With PDEP that takes
  * three instructions. */
-TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
+TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte,
+                                    bool wants_all) {
+    (void)wants_all;
     uint64_t const  occ = le64_load(line), is_occupied = occ >> chain & 1;
     unsigned const  rank = bits_popcount(bits_below(occ, chain));
     bits_pair const two = bits_two_if(runs_load_starts(line), rank, is_occupied);
@@ -164,18 +172,40 @@ TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t
 /* With POPCNT and without PDEP it takes many instructions to find the slots of a chain, and few to
  * find the chain of a slot: its run is counted by the starts up to it. Of five absent keys only one
  * has a slot with its byte in the line at all, and a present key seldom has more than one, so there
- * is little to count. In the slots after the end, which hold 0, the count is the one of a chain
- * that is far, and its result means nothing. */
-TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
-    uint64_t const occ = le64_load(line), is_occupied = occ >> chain & 1;
-    uint64_t const starts = runs_load_starts(line), before = bits_below(occ, chain);
-    uint64_t       own = 0;
-    for (uint64_t left = runs_match(line, byte) & -is_occupied; left != 0; left &= left - 1) {
-        uint64_t const up_to = left ^ (left - 1); /* the bits up to the lowest one of `left` */
-        if (bits_more(starts & up_to, before) == 1) own |= left & up_to;
+ * is little to count.
+ *
+ * NEON counts two words in hardly more instructions than one (bits_in_both). But it can only add
+ * the counts, so the starts are counted as what is missing to 64 bits:
+ *
+ *     occ          0 1 0 0 1 1 0 ...    chain 4:  mine has 0 1 0 0 1, in its top bits     2 ones
+ *     starts       1 0 1 1 0 0 1 ...    slot 2:   up to it 1 0 1
+ *     not_starts   0 1 0 0 1 1 0 ...              up to it 0 1 0, then ones         64 - 2 ones
+ *
+ * If the chain is occupied and the sum is 64, the slot is in the run of the chain. One exception:
+ * the slots after the end hold 0, and have the sum of the first chain that is far. No start comes
+ * after these slots, since the end is a start, too.
+ *
+ * A chain with r occupied ones before it is in the line if there are r + 2 starts or more: its own
+ * and that of its end. So it is far if the sum with all starts is 64 or more; it is below 128. */
+TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte,
+                                    bool wants_all) {
+    uint64_t mine = le64_load(line) << (63 ^ chain), but_bit_0 = ~UINT64_C(1), own = 0;
+    TAMIS_OPAQUE(but_bit_0); /* in a register: then the next line is one instruction of aarch64 */
+    uint64_t not_starts = but_bit_0 & ~(le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1));
+    TAMIS_OPAQUE(not_starts); /* or it is inverted once more below */
+    for (uint64_t left = lanes_mark_line(line, byte) & -(mine >> 63); left != 0;
+         left = lanes_other_marks(left)) {
+        /* The slots up to this one; none for a byte of the index, and then the sum is above 64. */
+        uint64_t const up_to = bits_low(RUNS_SLOTS) >> lanes_after_mark(left);
+        uint64_t const some = not_starts | ~up_to;
+        TAMIS_OPAQUE(mine); /* or a copy is made for a second slot, which is seldom there */
+        if (bits_in_both(mine, some) != 64 || some == not_starts) continue;
+        if (!wants_all) return (runs_hits){ 1, false };
+        own |= up_to ^ up_to >> 1;
     }
-    /* The end has a start, too. */
-    return (runs_hits){ own, (bits_more(starts, before) <= 1) & is_occupied };
+    TAMIS_OPAQUE(mine);
+    uint64_t const is_far = mine & (uint64_t)bits_in_both(mine, not_starts) << 57; /* in bit 63 */
+    return (runs_hits){ own, is_far >> 63 };
 }
 
 #endif

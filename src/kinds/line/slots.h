@@ -15,7 +15,7 @@
  * for the last. memmove() of an unknown length is a call, and a branch that is often mispredicted.
  * The halves are 32 bytes each and overlap: those from `first` on, and the last ones of the line.
  *
- * With AVX-512 the line is one register: it is moved by one slot as a whole, and a mask chooses.
+ * With AVX-512 and NEON the line is moved by one slot as a whole, and a mask chooses.
  *
  * `first` and `width` are constants of the caller. Nothing beyond the line is read: that would be
  * the next cache line, and loading it would be waiting for it.
@@ -41,14 +41,13 @@ TAMIS_INLINE lanes_32 slots_behind(unsigned from, unsigned at) {
 
 TAMIS_INLINE void slots_open(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
     lanes_64 const all = lanes_load_line(line);
-    lanes_store_choice(line, UINT64_MAX << (first + slot * width), lanes_line_up(all, width), all);
+    lanes_store_from(line, first + slot * width, lanes_line_up(all, width), all);
 }
 
 /* The last slot becomes 0. */
 TAMIS_INLINE void slots_close(uint8_t *line, unsigned first, unsigned width, unsigned slot) {
     lanes_64 const all = lanes_load_line(line);
-    lanes_store_choice(line, UINT64_MAX << (first + slot * width), lanes_line_down(all, width),
-                       all);
+    lanes_store_from(line, first + slot * width, lanes_line_down(all, width), all);
 }
 
 #else

@@ -154,6 +154,46 @@ static void runs_match_and_up_to_agree_with_a_loop(void **state) {
     fenced_free(&memory);
 }
 
+/* A chain of any index, whole or cut, and a byte. */
+static void check_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
+    run const mine = runs_find(runs_load(line), chain);
+    uint64_t  slots = 0;
+    for (unsigned slot = 0; slot < RUNS_SLOTS; slot++) {
+        bool const is_own = run_mask(mine) >> slot & 1;
+        slots |= (uint64_t)(is_own && line[RUNS_AT + slot] == byte) << slot;
+    }
+    runs_hits const all = runs_look_up(line, chain, byte, true);
+    runs_hits const any = runs_look_up(line, chain, byte, false);
+    assert_int_equal(all.is_far, run_is_far(mine));
+    assert_int_equal(any.is_far, run_is_far(mine));
+    if (run_is_far(mine)) return;
+    assert_true(all.slots == slots);
+    assert_int_equal(any.slots != 0, slots != 0);
+}
+
+/* Lines of few different bytes, so that most are in several runs, in the index and, as 0, in the
+ * slots after the end. */
+static void runs_look_up_finds_just_the_slots_of_the_chain(void **state) {
+    (void)state;
+    dice   random = dice_start();
+    fenced memory = fenced_new(LINE);
+    for (unsigned round = 0; round < 3000; round++) {
+        uint64_t const kinds = 1 + dice_below(&random, 40);
+        memset(memory.bytes, 0, LINE);
+        runs_store(memory.bytes, random_index(&random));
+        unsigned const used = runs_used(runs_load(memory.bytes));
+        for (unsigned slot = 0; slot < used; slot++) {
+            memory.bytes[RUNS_AT + slot] = (uint8_t)dice_below(&random, kinds);
+        }
+        for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) {
+            check_look_up(memory.bytes, chain, 0);
+            check_look_up(memory.bytes, chain, (uint8_t)dice_below(&random, kinds));
+            check_look_up(memory.bytes, chain, memory.bytes[dice_below(&random, LINE)]);
+        }
+    }
+    fenced_free(&memory);
+}
+
 static void runs_open_slot_moves_the_later_ones_up(void **state) {
     (void)state;
     dice random = dice_start();
@@ -303,6 +343,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_find_agrees_with_counting_bit_by_bit),
     cmocka_unit_test(runs_counts_agree_with_counting_bit_by_bit),
     cmocka_unit_test(runs_match_and_up_to_agree_with_a_loop),
+    cmocka_unit_test(runs_look_up_finds_just_the_slots_of_the_chain),
     cmocka_unit_test(runs_open_slot_moves_the_later_ones_up),
     cmocka_unit_test(runs_close_slot_moves_the_later_ones_down),
     cmocka_unit_test(slots_of_two_bytes_open_and_close),
