@@ -6,18 +6,26 @@
  * and the abilities that users see follow from that. If a kind can store values with its keys, the
  * functions for values are in a table of their own (kind_states).
  *
- * The slots of tamis_kind, in groups:
+ * The slots of tamis_kind, in groups. Read the first column first: a set needs no others.
+ * scripts/lint checks that every slot is in this list.
  *
- *     identity      name, summary, isa, fields
- *     planning      plan, body_bytes, predict, count_to, lacks        (pure functions)
- *     one key       has, add, remove, count; has_id, add_id, remove_id (optional)
- *     many keys     add_copies, hash_ids, *_chunk, fetch, fetch_more, chunk, form, add_balanced
- *                   (all optional)
- *     whole tables  merge, subtract, convert, survey, validate
- *     fingerprints  prints, each                                      (optional: for sending)
- *     growing       a kind_growing                                    (optional)
- *     sharing       a kind_sharing                                    (optional)
- *     states        a kind_states                                     (optional)
+ *                   every kind has     for an ability         for speed, or a fact
+ *     identity      name summary isa                          is_default is_grow_only
+ *                   fields                                    copies_take_room first_fields
+ *     planning      plan body_bytes    count_to lacks         prepare most_count
+ *                   predict                                   heeds_most_bytes
+ *     one key       has add            remove count           add_new remove_copy add_copies
+ *                                                             has_id add_id remove_id
+ *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
+ *                                      add_balanced           count_chunk hash_ids form chunk
+ *                                                             fetch fetch_more has_rolling
+ *     whole tables  survey validate    merge subtract         merges_by_steps empties_to_zero
+ *                                      converts_to convert
+ *                                      convert_geometry
+ *                                      refreshes
+ *     fingerprints                     prints each (sending)  each_is_scattered
+ *                                                             keeps_more_than_prints
+ *     own tables                       growing sharing states
  *
  * In comments and names, "print" is short for fingerprint.
  *

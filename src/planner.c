@@ -112,12 +112,6 @@ static bool is_given(const tamis_request *request) {
     return request->kind != NULL || request->geometry != NULL || request->need.prints != 0;
 }
 
-/* Must a table count up to need.count_to? If the user fixed the table and count_to is only the
- * default, it need not. */
-static bool must_count(const tamis_request *request) {
-    return !request->is_count_open || !is_given(request);
-}
-
 /* Does the plan meet the request, as far as it is filled in? Rates without a forecast are 0. */
 static bool meets(const tamis_candidate *made, const tamis_request *request) {
     const tamis_need *const need = &request->need;
@@ -127,7 +121,9 @@ static bool meets(const tamis_candidate *made, const tamis_request *request) {
     if (need->fpr != 0 && plan->fpr > need->fpr * slack) return false;
     if (plan->overflow > need->overflow) return false;
     if (request->memory != 0 && plan->body_bytes > request->memory) return false;
-    if (must_count(request) && need->count_to > plan->count_to) return false;
+    /* If the user fixed the table and count_to is only the default, it need not be met. */
+    bool const must_count = !request->is_count_open || !is_given(request);
+    if (must_count && need->count_to > plan->count_to) return false;
     if (need->values == 0) return true;
     if (need->unknown != 0 && plan->unknown > need->unknown * slack) return false;
     return made->kind->states->holds_values(made->geometry, need->values, need->timer_bits);

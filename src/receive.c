@@ -262,8 +262,7 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
     return status;
 }
 
-/* Without a spec the set is the same again. That is impossible if the sent set could remove, but
- * its copies were not sent: then it becomes a set of the same kind without removal. */
+/* Can the sent set be made again? Not if it could remove, and its copies were not sent. */
 static bool is_complete(const stream *sent) {
     const tamis_kind *sender;
     if (sent->has_copies || tamis_kind_find(sent->kind, NULL, &sender) != TAMIS_OK) return true;
@@ -277,24 +276,29 @@ static uint64_t last_capacity(const stream *sent) {
     return sent->work.capacity <= HANDLE_MAX_CAPACITY >> left ? sent->work.capacity << left : 0;
 }
 
-/* Which set to make:
- *
- *     no spec, and the stream is complete       the same set again
- *     no spec, and it has no copies to remove   one of the same kind, without removal
- *     spec.like                                 one like that set
- *     any other spec                            the best for the spec and these prints
- *
- * In each case the part of a larger set stays what it was, and no set can remove without copies. */
-static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
-                           tamis_problem *problem) {
+/* Without a spec: the same set again. If it could remove and its copies were not sent, a set of the
+ * same kind without removal. */
+static tamis_status choose_without_spec(const stream *sent, tamis_choice *ret_choice,
+                                        tamis_problem *problem) {
+    if (is_complete(sent)) return choose_same(sent, ret_choice, problem);
     tamis_spec same_kind = TAMIS_SPEC_INIT;
     same_kind.kind = sent->kind;
     if (sent->grows) same_kind.grow_to = last_capacity(sent);
-    tamis_status const status = spec == NULL && is_complete(sent)
-                                    ? choose_same(sent, ret_choice, problem)
-                                : spec == NULL ? choose_new(sent, &same_kind, ret_choice, problem)
-                                : spec->like != NULL ? choose_like(sent, spec, ret_choice, problem)
-                                                     : choose_new(sent, spec, ret_choice, problem);
+    return choose_new(sent, &same_kind, ret_choice, problem);
+}
+
+/* Decide which set to make. With spec.like it is one like that set, with any other spec the best
+ * for the spec and these prints. In each case the part of a larger set stays what it was, and no
+ * set can remove without copies. */
+static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
+                           tamis_problem *problem) {
+    tamis_status status;
+    if (spec == NULL)
+        status = choose_without_spec(sent, ret_choice, problem);
+    else if (spec->like != NULL)
+        status = choose_like(sent, spec, ret_choice, problem);
+    else
+        status = choose_new(sent, spec, ret_choice, problem);
     if (spec != NULL && status == TAMIS_ERR_NOT_BUILT) {
         return tamis_problem_say(problem, status,
                                  "this build or processor does not have the instruction set '%s'",
