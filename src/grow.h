@@ -12,12 +12,12 @@ struct growth {
     uint64_t     begin_at; /* entries at which a step begins; UINT64_MAX at the last stage */
     tamis_status refusal;  /* why the last add was refused: _FULL, or _MEMORY. A shared set has its
                               own (share.h) */
-    tamis_kind   calls;    /* functions on keys: those between steps, or those for a step. One copy,
+    kind_calls   calls;    /* functions on keys: those between steps, or those for a step. One copy,
                               since a server may have many small sets */
 
     /* The step in progress. `next` has a body only then. */
     tamis_table       next;
-    const tamis_kind *table_calls, *next_calls; /* functions on keys of the table, and of `next` */
+    const kind_calls *table_calls, *next_calls; /* functions on keys of the table, and of `next` */
     uint64_t          moved;                    /* buckets of the table that are in `next` */
     uint64_t          boundary; /* the first hash that belongs to none of these buckets */
     uint64_t pace, credit;      /* calls that pay for one group of buckets; calls counted so far */

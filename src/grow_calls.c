@@ -31,7 +31,7 @@ static tamis_status grow_add_copies(tamis_table *table, uint64_t hash, uint64_t 
     struct growth *const growth = set->growth;
     for (;;) {
         bool const              is_moved = hash < growth->boundary;
-        const tamis_kind *const calls = is_moved ? growth->next_calls : growth->table_calls;
+        const kind_calls *const calls = is_moved ? growth->next_calls : growth->table_calls;
         tamis_table *const      at = is_moved ? &growth->next : table;
         tamis_status const      status =
             copies == 1 ? calls->add(at, hash) : tamis_table_add_copies(calls, at, hash, copies);
@@ -145,7 +145,7 @@ static void grow_fetch_each(const tamis_table *table, const uint64_t *hash, unsi
 }
 
 /* The kind's own functions, wrapped so that adds pay for growth. Those that are NULL stay NULL. */
-static void wrap_calm(const tamis_kind *own, tamis_kind *calls) {
+static void wrap_calm(const kind_calls *own, kind_calls *calls) {
     *calls = *own;
     calls->add = grow_add;
     calls->add_new = own->add_new != NULL ? grow_add_new : NULL;
@@ -157,7 +157,7 @@ static void wrap_calm(const tamis_kind *own, tamis_kind *calls) {
 }
 
 /* In a step, all functions also choose between the two tables. */
-static void wrap_moving(const kind_growing *growing, const tamis_kind *own, tamis_kind *calls) {
+static void wrap_moving(const kind_growing *growing, const kind_calls *own, kind_calls *calls) {
     calls->has_id = NULL;
     calls->remove_id = NULL;
     calls->has = own->has != NULL ? grow_has : NULL;
@@ -178,7 +178,7 @@ static void wrap_moving(const kind_growing *growing, const tamis_kind *own, tami
 
 void tamis_grow_choose_calls(tamis_set *set) {
     struct growth *const    growth = set->growth;
-    const tamis_kind *const own = growth->table_calls;
+    const kind_calls *const own = growth->table_calls;
     wrap_calm(own, &growth->calls);
     if (grow_is_moving(set)) wrap_moving(set->kind->growing, own, &growth->calls);
     tamis_handle_use_calls(set, &growth->calls);

@@ -18,7 +18,7 @@ struct tamis_set {
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
-    const tamis_kind  *calls; /* functions on keys: of the kind, or of its form for the geometry */
+    const kind_calls  *calls; /* functions on keys: of the kind, or of its form for the geometry */
     const tamis_kind  *kind;
     unsigned           abilities;    /* the abilities of this kind in this geometry */
     unsigned           change_locks; /* reasons why it must not change; 0: it may. See below */
@@ -121,7 +121,7 @@ void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher);
 void tamis_handle_bind(tamis_set *set);
 
 /* part.c: use these functions on keys from now on. */
-void tamis_handle_use_calls(tamis_set *set, const tamis_kind *calls);
+void tamis_handle_use_calls(tamis_set *set, const kind_calls *calls);
 
 TAMIS_INLINE const tamis_set *set_of_table(const tamis_table *table) {
     return (const tamis_set *)(const void *)table;
@@ -277,7 +277,7 @@ tamis_table tamis_sum_tables(const tamis_set *set);
 
 /* set.c: add `copies` copies of one key: all of them, or _FULL and none. A set that cannot count
  * stores a key once. */
-tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
+tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table, uint64_t hash,
                                     uint64_t copies);
 
 /* open.c: open a set, or states. A file of states is refused if a set is wanted, and the reverse.

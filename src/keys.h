@@ -89,20 +89,20 @@ typedef struct key_batch {
 
 /* Hash the chunk after those in progress, and prefetch its memory. */
 static inline void batch_look_ahead(key_batch *batch) {
-    const tamis_kind *const  kind = batch->set->calls;
+    const kind_calls *const  calls = batch->set->calls;
     const tamis_table *const table = &batch->set->table;
-    unsigned const           most = kind->chunk != 0 ? kind->chunk : TAMIS_CHUNK;
+    unsigned const           most = calls->chunk != 0 ? calls->chunk : TAMIS_CHUNK;
     size_t const             at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
     uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
     unsigned const           n = chunk_hash(batch->set, batch->from, at, most, hash);
     bool const               is_first = batch->n == 0;
-    if (kind->fetch != NULL && (is_first || !batch->is_rolling))
-        kind->fetch(table, hash, n, batch->is_update);
+    if (calls->fetch != NULL && (is_first || !batch->is_rolling))
+        calls->fetch(table, hash, n, batch->is_update);
     if (!batch->is_deep) {
         batch->n_next = n;
         return;
     }
-    if (batch->n_next != 0) kind->fetch_more(table, batch->hash_next, batch->n_next);
+    if (batch->n_next != 0) calls->fetch_more(table, batch->hash_next, batch->n_next);
     batch->n_after = n;
 }
 

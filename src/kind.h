@@ -6,26 +6,32 @@
  * and the abilities that users see follow from that. If a kind can store values with its keys, the
  * functions for values are in a table of their own (kind_states).
  *
- * The slots of tamis_kind, in groups. Read the first column first: a set needs no others.
- * scripts/lint checks that every slot is in this list.
+ * There are two structs. kind_calls has the functions on keys; tamis_kind has a kind_calls and
+ * everything else. A handle has a pointer to the calls that it uses, which need not be the kind's
+ * own: there are forms for common geometries (`form`), and wrappers for sets that grow
+ * (grow_calls.c), that are shared (share_calls.c), or that are a part of a larger set (part.c).
  *
- *                   every kind has     for an ability         for speed, or a fact
+ * The slots in groups. Read the first column first: a set needs no others. scripts/lint checks that
+ * every slot is in this list.
+ *
+ *     tamis_kind    every kind has     for an ability         for speed, or a fact
  *     identity      name summary isa                          is_default is_grow_only
  *                   fields                                    copies_take_room first_fields
  *     planning      plan body_bytes    count_to lacks         prepare most_count
  *                   predict                                   heeds_most_bytes
- *     one key       has add            remove count           add_new remove_copy add_copies
- *                                                             has_id add_id remove_id
- *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
- *                                      add_balanced           count_chunk hash_ids form chunk
- *                                                             fetch fetch_more has_rolling
- *     whole tables  survey validate    merge subtract         merges_by_steps empties_to_zero
- *                                      converts_to convert
- *                                      convert_geometry
- *                                      refreshes
+ *     keys          calls                                     form
+ *     whole tables  survey validate    merge subtract         merges_by_steps refreshes
+ *                                      conversion             empties_to_zero
  *     fingerprints                     prints each (sending)  each_is_scattered
  *                                                             keeps_more_than_prints
  *     own tables                       growing sharing states
+ *
+ *     kind_calls    every kind has     for an ability         for speed
+ *     one key       has add            remove count           add_new remove_copy add_copies
+ *                                                             has_id add_id remove_id
+ *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
+ *                                      add_balanced           count_chunk hash_ids chunk
+ *                                                             fetch fetch_more has_rolling
  *
  * In comments and names, "print" is short for fingerprint.
  *
@@ -220,40 +226,8 @@ typedef struct kind_growing {
     unsigned (*spans)(const tamis_table *table, uint64_t bucket, kind_span *ret_spans);
 } kind_growing;
 
-typedef struct tamis_kind tamis_kind;
-
-struct tamis_kind {
-    /* ---- identity */
-    const char *name; /* at most 15 letters; it is written into every file */
-    const char *summary;
-    const char *isa;
-    bool        is_default; /* PREFER_FAST takes this kind if it can do the job */
-    /* PREFER_FAST takes this kind if nothing is removed or counted, and it is at most 1/8 larger */
-    bool       is_grow_only;
-    bool       copies_take_room;             /* every copy takes as much room as another key */
-    kind_field fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
-    /* How many fields there were in the first version of the format. Later fields are written to
-     * files only if they are not 0. 0: all fields are of that version. */
-    unsigned first_fields;
-
-    /* ---- planning: pure functions */
-
-    /* Fill in the geometry. TAMIS_OK, or _CANNOT: no geometry meets the need. */
-    tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
-    /* The size of the body. False for a geometry that the kind would never make, or that is too
-     * large to address. Every geometry from a file is checked here. */
-    bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
-    void (*predict)(const uint64_t *geometry, const tamis_workload *work,
-                    tamis_forecast *ret_forecast);
-    /* The highest count that is exact. NULL in kinds that cannot count. */
-    uint64_t (*count_to)(const uint64_t *geometry);
-    uint64_t most_count;       /* no geometry counts further; 0: there is no such limit */
-    bool     heeds_most_bytes; /* plan gives up early with need.most_bytes: it is called last */
-    /* Abilities that this geometry takes away. Optional. */
-    unsigned (*lacks)(const uint64_t *geometry);
-    /* Compute values that operations need from the geometry, into table->derived. Optional. */
-    void (*prepare)(tamis_table *table);
-
+/* The functions on keys of a table. The caller has hashed the keys. */
+typedef struct kind_calls {
     /* ---- one key */
     bool (*has)(const tamis_table *table, uint64_t hash);
     tamis_status (*add)(tamis_table *table, uint64_t hash);
@@ -302,15 +276,58 @@ struct tamis_kind {
      * that it points to, one chunk before the keys are looked up. Optional, and only with `fetch`.
      * */
     void (*fetch_more)(const tamis_table *table, const uint64_t *hash, unsigned n);
-    /* Faster functions for tables of this geometry, or NULL. Only the groups "one key" and "many
-     * keys" of the result are used. */
-    const tamis_kind *(*form)(const uint64_t *geometry);
     /* Add keys that are all known in advance, and place each depending on the others. `scratch` has
      * balance_bytes() bytes, not initialised. Returns how many were added, in order, until the
      * table was full. A kind has both functions or none. */
     uint64_t (*balance_bytes)(const tamis_table *table, uint64_t n);
     uint64_t (*add_balanced)(tamis_table *table, const uint64_t *hash, uint64_t n,
                              uint8_t *scratch);
+} kind_calls;
+
+/* How a table becomes one of another kind, with the same answers and fewer abilities. */
+typedef struct kind_conversion {
+    const char *to; /* the name of the other kind */
+    /* False: that kind has no such geometry. */
+    bool (*geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
+    void (*convert)(const tamis_table *from, tamis_table *to);
+} kind_conversion;
+
+typedef struct tamis_kind {
+    /* ---- identity */
+    const char *name; /* at most 15 letters; it is written into every file */
+    const char *summary;
+    const char *isa;
+    bool        is_default; /* PREFER_FAST takes this kind if it can do the job */
+    /* PREFER_FAST takes this kind if nothing is removed or counted, and it is at most 1/8 larger */
+    bool       is_grow_only;
+    bool       copies_take_room;             /* every copy takes as much room as another key */
+    kind_field fields[TAMIS_MAX_FIELDS + 1]; /* of the geometry; the name after the last is NULL */
+    /* How many fields there were in the first version of the format. Later fields are written to
+     * files only if they are not 0. 0: all fields are of that version. */
+    unsigned first_fields;
+
+    /* ---- planning: pure functions */
+
+    /* Fill in the geometry. TAMIS_OK, or _CANNOT: no geometry meets the need. */
+    tamis_status (*plan)(const tamis_need *need, uint64_t *ret_geometry);
+    /* The size of the body. False for a geometry that the kind would never make, or that is too
+     * large to address. Every geometry from a file is checked here. */
+    bool (*body_bytes)(const uint64_t *geometry, uint64_t *ret_bytes);
+    void (*predict)(const uint64_t *geometry, const tamis_workload *work,
+                    tamis_forecast *ret_forecast);
+    /* The highest count that is exact. NULL in kinds that cannot count. */
+    uint64_t (*count_to)(const uint64_t *geometry);
+    uint64_t most_count;       /* no geometry counts further; 0: there is no such limit */
+    bool     heeds_most_bytes; /* plan gives up early with need.most_bytes: it is called last */
+    /* Abilities that this geometry takes away. Optional. */
+    unsigned (*lacks)(const uint64_t *geometry);
+    /* Compute values that operations need from the geometry, into table->derived. Optional. */
+    void (*prepare)(tamis_table *table);
+
+    /* ---- keys */
+    kind_calls calls;
+    /* Faster calls for tables of this geometry; NULL: there are none, use `calls`. Optional. */
+    const kind_calls *(*form)(const uint64_t *geometry);
 
     /* ---- whole tables */
 
@@ -323,11 +340,7 @@ struct tamis_kind {
      * since `from` cannot be a part of `into`. Optional: subtract.c does it for kinds that store
      * only fingerprints. */
     tamis_status (*subtract)(tamis_table *into, const tamis_table *from);
-    /* A kind with the same answers and fewer abilities, and how to convert to it; NULL: none.
-     * convert_geometry: false if that kind has no such geometry. */
-    const char *converts_to;
-    bool (*convert_geometry)(const uint64_t *geometry, uint64_t *ret_geometry);
-    void (*convert)(const tamis_table *from, tamis_table *to);
+    const kind_conversion *conversion; /* optional */
     /* Read the whole body, and compute a survey of it. */
     void (*survey)(const tamis_table *table, kind_survey *ret_survey);
     /* Check the numbered invariants, and name the first that is broken. Must be safe on any bytes.
@@ -358,7 +371,7 @@ struct tamis_kind {
     /* ---- states: optional. A kind with `states` and no `has` is only for states. A kind with both
      * stores states in geometries that have value_bits. */
     const kind_states *states;
-};
+} tamis_kind;
 
 /* For validate: name the broken invariant and stop. */
 #define TAMIS_REQUIRE(condition, why_ptr, text) \
@@ -396,6 +409,6 @@ unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry);
 unsigned tamis_kind_n_fields(const tamis_kind *kind);
 
 /* The functions on keys for tables of this geometry: those of the kind, or of its form. */
-const tamis_kind *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry);
+const kind_calls *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry);
 
 #endif

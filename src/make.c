@@ -348,16 +348,17 @@ tamis_status tamis_convert(const tamis_set *set, const char *kind, tamis_set **r
     tamis_choice choice = tamis_choice_to_follow(set);
     tamis_status status = tamis_kind_find(kind, set->kind->isa, &choice.kind);
     if (status != TAMIS_OK) return status;
-    if (set->kind->converts_to == NULL || strcmp(set->kind->converts_to, kind) != 0) {
+    if (set->kind->conversion == NULL || strcmp(set->kind->conversion->to, kind) != 0) {
         return TAMIS_ERR_CANNOT;
     }
     memset(choice.geometry, 0, sizeof choice.geometry);
-    if (!set->kind->convert_geometry(set->table.geometry, choice.geometry)) return TAMIS_ERR_CANNOT;
+    if (!set->kind->conversion->geometry(set->table.geometry, choice.geometry))
+        return TAMIS_ERR_CANNOT;
     tamis_set *converted;
     status = tamis_make(&choice, &set->hasher, &set->allocator, &converted);
     if (status != TAMIS_OK) return status;
     tamis_share_hold(set);
-    set->kind->convert(&set->table, &converted->table);
+    set->kind->conversion->convert(&set->table, &converted->table);
     tamis_share_release(set);
     *ret_set = converted;
     return TAMIS_OK;

@@ -160,8 +160,9 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
                                 const tamis_kind **ret_kind, uint64_t *ret_geometry) {
     const char *const name = (const char *)h + PART_KIND;
     tamis_status      status = tamis_kind_find(name, isa, ret_kind);
-    bool const        is_able = status != TAMIS_OK ||
-                         (from->is_states ? (*ret_kind)->states != NULL : (*ret_kind)->has != NULL);
+    bool              is_able = true;
+    if (status == TAMIS_OK && from->is_states) is_able = (*ret_kind)->states != NULL;
+    if (status == TAMIS_OK && !from->is_states) is_able = (*ret_kind)->calls.has != NULL;
     if (!is_able) status = TAMIS_ERR_KIND;
     if (status == TAMIS_ERR_KIND)
         return tamis_source_say(from, status, PART_KIND, "its kind is not in this build");

@@ -133,8 +133,8 @@ static void part_fetch_more(const tamis_table *table, const uint64_t *hash, unsi
 
 /* Wrap the inner functions. Those that are NULL stay NULL. */
 static void part_wrap(struct set_part *part) {
-    const tamis_kind *const inner = part->inner;
-    part->calls = (tamis_kind){
+    const kind_calls *const inner = part->inner;
+    part->calls = (kind_calls){
         .has = inner->has != NULL ? part_has : NULL,
         .add = inner->add != NULL ? part_add : NULL,
         .remove = inner->remove != NULL ? part_remove : NULL,
@@ -151,7 +151,7 @@ static void part_wrap(struct set_part *part) {
     };
 }
 
-void tamis_handle_use_calls(tamis_set *set, const tamis_kind *calls) {
+void tamis_handle_use_calls(tamis_set *set, const kind_calls *calls) {
     set->calls = calls;
     if (set->part != NULL) {
         set->part->inner = calls;

@@ -11,8 +11,8 @@
 struct set_part {
     tamis_part_place  place;
     unsigned          bits;  /* k */
-    const tamis_kind *inner; /* functions that take the rest of a hash, as in a whole set */
-    tamis_kind        calls; /* functions that take the whole hash, for the public functions */
+    const kind_calls *inner; /* functions that take the rest of a hash, as in a whole set */
+    kind_calls        calls; /* functions that take the whole hash, for the public functions */
 };
 
 TAMIS_INLINE bool part_is_possible(tamis_part_place place) {
@@ -46,7 +46,7 @@ TAMIS_INLINE bool part_owns(const struct set_part *part, uint64_t hash) {
 }
 
 /* The functions that take the rest of a hash, for code that makes hashes from prints. */
-TAMIS_INLINE const tamis_kind *part_inner_calls(const tamis_set *set) {
+TAMIS_INLINE const kind_calls *part_inner_calls(const tamis_set *set) {
     return set->part == NULL ? set->calls : set->part->inner;
 }
 

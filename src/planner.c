@@ -268,7 +268,7 @@ static tamis_status choose_named(const tamis_request *request, tamis_candidate *
     const tamis_kind *kind;
     tamis_status      status = tamis_kind_find(request->kind, request->isa, &kind);
     bool const        is_states = request->need.values != 0;
-    if (status == TAMIS_OK && (is_states ? kind->states == NULL : kind->has == NULL)) {
+    if (status == TAMIS_OK && (is_states ? kind->states == NULL : kind->calls.has == NULL)) {
         status = TAMIS_ERR_KIND;
     }
     if (status == TAMIS_ERR_KIND) return tamis_say_unknown_kind(request, problem);

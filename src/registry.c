@@ -130,7 +130,7 @@ const char *tamis_isa_name(size_t i) {
 }
 
 static bool is_of_sets(const tamis_kind *kind) {
-    return kind->has != NULL;
+    return kind->calls.has != NULL;
 }
 
 static bool is_of_states(const tamis_kind *kind) {
@@ -182,8 +182,8 @@ tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind
 }
 
 unsigned tamis_kind_abilities(const tamis_kind *kind, const uint64_t *geometry) {
-    unsigned const has = (kind->remove ? TAMIS_CAN_REMOVE : 0u) |
-                         (kind->count ? TAMIS_CAN_COUNT : 0u) |
+    unsigned const has = (kind->calls.remove ? TAMIS_CAN_REMOVE : 0u) |
+                         (kind->calls.count ? TAMIS_CAN_COUNT : 0u) |
                          (kind->merge ? TAMIS_CAN_MERGE : 0u);
     return kind->lacks != NULL && geometry != NULL ? has & ~kind->lacks(geometry) : has;
 }
@@ -209,7 +209,7 @@ tamis_status tamis_kind_fields(const char *kind, tamis_field_range *ret_fields,
     return TAMIS_OK;
 }
 
-const tamis_kind *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry) {
-    const tamis_kind *const form = kind->form != NULL ? kind->form(geometry) : NULL;
-    return form != NULL ? form : kind;
+const kind_calls *tamis_kind_calls(const tamis_kind *kind, const uint64_t *geometry) {
+    const kind_calls *const form = kind->form != NULL ? kind->form(geometry) : NULL;
+    return form != NULL ? form : &kind->calls;
 }

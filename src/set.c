@@ -45,24 +45,24 @@ static tamis_status remove_copy(tamis_set *set, uint64_t hash, bool *ret_is_last
 
 /* If a set cannot count copies, adding a key again changes nothing. Adding a saturated key changes
  * nothing, either. */
-static bool takes_more_copies(const tamis_kind *kind, const tamis_table *table, uint64_t hash) {
-    return kind->count != NULL && kind->count(table, hash) != TAMIS_COUNT_MANY;
+static bool takes_more_copies(const kind_calls *calls, const tamis_table *table, uint64_t hash) {
+    return calls->count != NULL && calls->count(table, hash) != TAMIS_COUNT_MANY;
 }
 
 /* Kinds without add_copies add the copies one by one. If there is no room for all, those that were
  * added are removed again. */
-tamis_status tamis_table_add_copies(const tamis_kind *kind, tamis_table *table, uint64_t hash,
+tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table, uint64_t hash,
                                     uint64_t copies) {
     uint64_t added = 0;
-    if (kind->add_copies != NULL && copies != 0) return kind->add_copies(table, hash, copies);
+    if (calls->add_copies != NULL && copies != 0) return calls->add_copies(table, hash, copies);
     while (added < copies) {
-        tamis_status const status = kind->add(table, hash);
+        tamis_status const status = calls->add(table, hash);
         if (status != TAMIS_OK) {
-            for (; added != 0; added--) (void)kind->remove(table, hash);
+            for (; added != 0; added--) (void)calls->remove(table, hash);
             return status;
         }
         added++;
-        if (added < copies && !takes_more_copies(kind, table, hash)) break;
+        if (added < copies && !takes_more_copies(calls, table, hash)) break;
     }
     return TAMIS_OK;
 }

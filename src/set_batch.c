@@ -130,7 +130,7 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
     uint64_t   hash_bytes = 0, bytes = 0;
     bool const is_possible =
         checked_mul(from->n, sizeof(uint64_t), &hash_bytes) &&
-        checked_add(hash_bytes, set->kind->balance_bytes(&set->table, from->n), &bytes) &&
+        checked_add(hash_bytes, set->kind->calls.balance_bytes(&set->table, from->n), &bytes) &&
         bytes <= SIZE_MAX;
     uint8_t *const memory = is_possible ? memory_get(&set->allocator, (size_t)bytes) : NULL;
     if (memory == NULL) return TAMIS_ERR_MEMORY;
@@ -138,14 +138,15 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
     for (size_t at = 0; at < from->n; at += TAMIS_CHUNK) {
         (void)chunk_hash(set, from, at, TAMIS_CHUNK, hash + at);
     }
-    *ret_added = (size_t)set->kind->add_balanced(&set->table, hash, from->n, memory + hash_bytes);
+    *ret_added =
+        (size_t)set->kind->calls.add_balanced(&set->table, hash, from->n, memory + hash_bytes);
     memory_give(&set->allocator, memory, (size_t)bytes);
     return *ret_added == from->n ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 
 static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = set_check_change(set);
-    if (status != TAMIS_OK || set->kind->add_balanced == NULL || set->shared != NULL ||
+    if (status != TAMIS_OK || set->kind->calls.add_balanced == NULL || set->shared != NULL ||
         set->part != NULL)
         return add_keys(set, from, ret_added);
     if (!keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;

@@ -222,7 +222,7 @@ static void write_back(tamis_set *set, const tamis_table *changed) {
 
 /* A set that grows may have become larger or smaller: replace its tables by those of the copy. */
 static void take_tables(tamis_set *set, tamis_set *changed) {
-    tamis_kind const calls = set->growth->calls;
+    kind_calls const calls = set->growth->calls;
     if (grow_is_moving(set)) tamis_share_retire_body(set, &set->growth->next);
     tamis_share_retire_body(set, &set->table);
     tamis_handle_take_table(set, &changed->table);

@@ -25,7 +25,7 @@ struct shared_set {
     share_retired *now;   /* the entry of share.view */
     unsigned       stripe_shift;
 
-    tamis_kind calls; /* functions on keys for the public functions (share_calls.c) */
+    kind_calls calls; /* functions on keys for the public functions (share_calls.c) */
     /* The kind's own, or NULL. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
 

@@ -16,42 +16,42 @@ TAMIS_INLINE const kind_sharing *how_of(const tamis_table *table) {
 
 /* ------------------------------------------------------------------ operations on a window */
 
-/* The kind, and what else an operation needs. */
+/* The kind's functions on keys, and what else an operation needs. */
 typedef struct key_call {
-    const tamis_kind *kind;
+    const kind_calls *calls;
     uint64_t          copies;
     bool              is_new;
 } key_call;
 
 static tamis_status do_add(tamis_table *table, uint64_t hash, void *arguments) {
     const key_call *const call = arguments;
-    return call->kind->add(table, hash);
+    return call->calls->add(table, hash);
 }
 
 static tamis_status do_remove(tamis_table *table, uint64_t hash, void *arguments) {
     const key_call *const call = arguments;
-    return call->kind->remove(table, hash);
+    return call->calls->remove(table, hash);
 }
 
 static tamis_status do_add_copies(tamis_table *table, uint64_t hash, void *arguments) {
     const key_call *const call = arguments;
-    return tamis_table_add_copies(call->kind, table, hash, call->copies);
+    return tamis_table_add_copies(call->calls, table, hash, call->copies);
 }
 
 static tamis_status do_add_new(tamis_table *table, uint64_t hash, void *arguments) {
     key_call *const call = arguments;
-    call->is_new = !call->kind->has(table, hash);
-    return call->is_new ? call->kind->add(table, hash) : TAMIS_OK;
+    call->is_new = !call->calls->has(table, hash);
+    return call->is_new ? call->calls->add(table, hash) : TAMIS_OK;
 }
 
 static uint64_t ask_has(const tamis_table *table, uint64_t hash, void *arguments) {
     const key_call *const call = arguments;
-    return call->kind->has(table, hash);
+    return call->calls->has(table, hash);
 }
 
 static uint64_t ask_count(const tamis_table *table, uint64_t hash, void *arguments) {
     const key_call *const call = arguments;
-    return call->kind->count(table, hash);
+    return call->calls->count(table, hash);
 }
 
 /* ------------------------------------------------------------------ calls, and paying */
@@ -75,7 +75,7 @@ static bool has_more_room(tamis_set *set, uint64_t seen, tamis_status *ret_statu
 static tamis_status change_one(const tamis_table *table, uint64_t hash, uint64_t more,
                                share_operation *operation, key_call *call) {
     tamis_set *const set = share_set_of_table(table);
-    call->kind = set->kind;
+    call->calls = &set->kind->calls;
     for (;;) {
         share_window   window;
         uint64_t const seen = views_now(set);
@@ -149,7 +149,7 @@ static void share_calls_fetch(const tamis_table *table, const uint64_t *hash, un
 
 static uint64_t ask_one(const tamis_table *table, uint64_t hash, share_question *question) {
     const tamis_set *const set = set_of_table(table);
-    key_call               call = { .kind = set->kind };
+    key_call               call = { .calls = &set->kind->calls };
     unsigned const         mine = tamis_share_enter(set);
     uint64_t const answer = share_ask(share_of(set), set->kind->sharing, hash, question, &call);
     tamis_share_leave(set, mine);
@@ -207,13 +207,13 @@ tamis_status tamis_share_add_new(tamis_set *set, uint64_t hash, bool *ret_is_new
 
 /* Wrap the kind's own functions. Those that are NULL stay NULL. */
 void tamis_share_choose_calls(tamis_set *set) {
-    const tamis_kind *const   own = set->kind;
-    const tamis_kind *const   form = tamis_kind_calls(own, set->table.geometry);
-    const kind_sharing *const how = own->sharing;
-    tamis_kind *const         calls = &set->shared->calls;
+    const kind_calls *const   own = &set->kind->calls;
+    const kind_calls *const   form = tamis_kind_calls(set->kind, set->table.geometry);
+    const kind_sharing *const how = set->kind->sharing;
+    kind_calls *const         calls = &set->shared->calls;
     /* Tables of a growing set change their form. */
     set->shared->fetch = set->growth != NULL ? own->fetch : form->fetch;
-    *calls = (tamis_kind){
+    *calls = (kind_calls){
         .has = own->has != NULL ? share_calls_has : NULL,
         .has_id = how->has != NULL ? share_calls_has_id : NULL,
         .add = own->add != NULL ? share_calls_add : NULL,

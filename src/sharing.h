@@ -261,13 +261,13 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
 
 /* Add a chunk of keys to a table of one group, with one lock for all of them. Lookups are not told:
  * only for kinds that read in place. */
-TAMIS_INLINE unsigned share_add_together(sharing *share, const tamis_kind *kind,
+TAMIS_INLINE unsigned share_add_together(sharing *share, const kind_calls *calls,
                                          const uint64_t *hash, unsigned n) {
     share_window      window;
     share_place const place = share_lock(share, hash[0]);
     share_window_begin(&window, place.side, KIND_DERIVED);
     share_counts_begin(&window.table);
-    unsigned const added = kind->add_chunk(&window.table, hash, n);
+    unsigned const added = calls->add_chunk(&window.table, hash, n);
     share_count(share, &place, &window.table);
     stripe_unlock(share_word(share, place.stripe));
     return added;

@@ -119,7 +119,7 @@ static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *
 
 /* Prints from..from+n-1 of a set become the prints from `to` on in the table. */
 typedef struct carrying {
-    const tamis_kind *calls;
+    const kind_calls *calls;
     tamis_table      *table;
     uint64_t          from, n, to, prints;
     tamis_status      status;

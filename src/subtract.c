@@ -22,12 +22,12 @@ typedef struct taking {
  * set must be saturated in this set, too. */
 static bool take_print(void *context, uint64_t print, uint64_t copies) {
     const taking *const     out = context;
-    const tamis_kind *const kind = part_inner_calls(out->from);
+    const kind_calls *const calls = part_inner_calls(out->from);
     tamis_table *const      table = &out->from->table;
     uint64_t const          hash = fastrange_inverse(print, out->prints);
-    if (copies == TAMIS_COUNT_MANY) return kind->count(table, hash) == TAMIS_COUNT_MANY;
+    if (copies == TAMIS_COUNT_MANY) return calls->count(table, hash) == TAMIS_COUNT_MANY;
     for (uint64_t i = 0; i < copies; i++) {
-        if (kind->remove(table, hash) == TAMIS_ERR_ABSENT) return false;
+        if (calls->remove(table, hash) == TAMIS_ERR_ABSENT) return false;
     }
     return true;
 }

@@ -67,7 +67,7 @@ static tamis_set *make_bucket(void) {
     for (size_t i = 0; i < PRINTS; i++) {
         uint64_t const hash = (uint64_t)(prints[i].chain - 1) << 61 |
                               (uint64_t)strtoull(prints[i].bits, NULL, 2) << (61 - BITS);
-        if (set->kind->add(&set->table, hash) != TAMIS_OK) lab_die("an add was refused");
+        if (set->kind->calls.add(&set->table, hash) != TAMIS_OK) lab_die("an add was refused");
     }
     return set;
 }

@@ -118,9 +118,9 @@ static void balance(tamis_set *set, char *rest) {
     for (char *word; n < MAX_BALANCED && (word = strtok_r(NULL, " ", &rest)) != NULL; n++) {
         hash[n] = strtoull(word, NULL, 16);
     }
-    uint8_t *const scratch = malloc((size_t)set->kind->balance_bytes(&set->table, n));
+    uint8_t *const scratch = malloc((size_t)set->kind->calls.balance_bytes(&set->table, n));
     if (scratch == NULL) give_up("no memory");
-    print_count(set->kind->add_balanced(&set->table, hash, n, scratch));
+    print_count(set->kind->calls.add_balanced(&set->table, hash, n, scratch));
     free(scratch);
 }
 
@@ -163,13 +163,13 @@ static void print_body(const tamis_set *set) {
 static bool obey_as_set(tamis_set *set, const char *verb, uint64_t hash) {
     tamis_table *const table = &set->table;
     if (strcmp(verb, "add") == 0)
-        print_status(set->kind->add(table, hash));
+        print_status(set->kind->calls.add(table, hash));
     else if (strcmp(verb, "remove") == 0)
-        print_status(set->kind->remove(table, hash));
+        print_status(set->kind->calls.remove(table, hash));
     else if (strcmp(verb, "has") == 0)
-        (void)puts(set->kind->has(table, hash) ? "yes" : "no");
+        (void)puts(set->kind->calls.has(table, hash) ? "yes" : "no");
     else if (strcmp(verb, "count") == 0)
-        print_count(set->kind->count(table, hash));
+        print_count(set->kind->calls.count(table, hash));
     else
         return false;
     return true;

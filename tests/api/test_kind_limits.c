@@ -32,7 +32,8 @@ static void a_limit_of_bytes_hides_no_table(void **state) {
     unsigned              given_up = 0;
     (void)state;
     for (size_t k = 0; (kind = tamis_kind_at(k)) != NULL; k++) {
-        for (size_t i = 0; i < COUNT(rates) * COUNT(capacities) * 3 && kind->has != NULL; i++) {
+        for (size_t i = 0; i < COUNT(rates) * COUNT(capacities) * 3 && kind->calls.has != NULL;
+             i++) {
             tamis_spec spec = TAMIS_SPEC_INIT;
             spec.capacity = capacities[i / 3 / COUNT(rates)];
             spec.fpr = rates[i / 3 % COUNT(rates)];

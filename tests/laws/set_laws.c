@@ -627,8 +627,8 @@ static const char *convert_to_less(tamis_set *set, tamis_set *less) {
 /* Can the kind convert this geometry, too? */
 static bool can_convert(const tamis_set *set) {
     uint64_t geometry[TAMIS_MAX_FIELDS];
-    return set->kind->converts_to != NULL &&
-           set->kind->convert_geometry(set->table.geometry, geometry);
+    return set->kind->conversion != NULL &&
+           set->kind->conversion->geometry(set->table.geometry, geometry);
 }
 
 static const char *conversions_answer_alike(const subject *variant) {
@@ -637,7 +637,7 @@ static const char *conversions_answer_alike(const subject *variant) {
     const char *why = churned(variant, set);
     tamis_set  *less = NULL;
     if (why == NULL && can_convert(set)) {
-        why = tamis_convert(set, set->kind->converts_to, &less) == TAMIS_OK
+        why = tamis_convert(set, set->kind->conversion->to, &less) == TAMIS_OK
                   ? convert_to_less(set, less)
                   : "conversion failed";
     }
@@ -719,7 +719,7 @@ static tamis_status allocate_everything(const subject *variant, tamis_allocator 
     if (grows && status == TAMIS_OK) status = tamis_resize(set, variant->grow_to, NULL);
     if (status == TAMIS_OK) status = tamis_copy(set, &copy);
     if (status == TAMIS_OK && can_convert(set)) {
-        status = tamis_convert(set, set->kind->converts_to, &less);
+        status = tamis_convert(set, set->kind->conversion->to, &less);
     }
     if (status == TAMIS_OK && can_subtract(set)) status = tamis_subtract(copy, set);
     if (status == TAMIS_OK) status = tamis_write(set, buffer_write, file);

@@ -198,7 +198,7 @@ static void merged_counts_are_sums(void **state) {
 /* ------------------------------------------------------------------ many in one call */
 
 /* A kind that counts the calls of its operations. One set at a time. */
-static const tamis_kind *inner;
+static const kind_calls *inner;
 static uint64_t          calls;
 
 static tamis_status counted_add(tamis_table *table, uint64_t hash) {
@@ -225,7 +225,7 @@ static void a_flood_takes_one_step(void **state) {
         uint64_t const   to = count_to[i / 2], n = 10000, flood = 1000000000;
         wish const       wanted = { n, to == 0 ? 1 : 0, to, .001, to == 0 ? REMOVED : COUNTED };
         tamis_set *const set = make(kinds[i % 2], &wanted);
-        tamis_kind       outer = *set->calls;
+        kind_calls       outer = *set->calls;
         inner = set->calls;
         outer.add = counted_add;
         outer.count = counted_count;

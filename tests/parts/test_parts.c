@@ -19,7 +19,7 @@ static tamis_spec part_spec(const char *kind, const tamis_seed *seed, uint32_t p
     const tamis_kind *found = NULL;
     assert_int_equal(tamis_kind_find(kind, NULL, &found), TAMIS_OK);
     spec.kind = kind;
-    spec.abilities = found->remove != NULL ? TAMIS_CAN_REMOVE : 0;
+    spec.abilities = found->calls.remove != NULL ? TAMIS_CAN_REMOVE : 0;
     spec.capacity = KEYS / PARTS + 300;
     spec.fpr = 0.01;
     spec.seed = seed;

@@ -59,7 +59,7 @@ static bool usual_geometry(const tamis_kind *kind, uint64_t *ret_geometry) {
     spec.capacity = states_spec.capacity = 1000;
     spec.fpr = states_spec.fpr = 0.01;
     states_spec.values = 4;
-    tamis_status const status = kind->has != NULL
+    tamis_status const status = kind->calls.has != NULL
                                     ? tamis_plan_kinds(&spec, &plan, 1, &n, NULL)
                                     : tamis_states_plan_kinds(&states_spec, &plan, 1, &n, NULL);
     if (status != TAMIS_OK || plan.status != TAMIS_OK) return false;
@@ -159,7 +159,7 @@ static void any_wish_is_planned_or_refused(void **state) {
     for (unsigned trial = 0; trial < 200 * times; trial++) {
         write_geometry(kind, &chance, geometry, sizeof geometry);
         const char *const text = trial % 8 == 0 ? NULL : geometry;
-        if (kind->has != NULL) plan_a_set(kind, text, &chance);
+        if (kind->calls.has != NULL) plan_a_set(kind, text, &chance);
         if (kind->states != NULL) plan_states(kind, text, &chance);
     }
 }
@@ -179,7 +179,7 @@ int main(int argc, char **argv) {
     for (size_t i = 0; i < MOST_KINDS && tamis_kind_at(i) != NULL; i++)
         n += take_kind(tamis_kind_at(i), tests + n);
     for (size_t i = 0; i < MOST_KINDS && tamis_states_kind_at(i) != NULL; i++) {
-        if (tamis_states_kind_at(i)->has == NULL)
+        if (tamis_states_kind_at(i)->calls.has == NULL)
             n += take_kind(tamis_states_kind_at(i), tests + n);
     }
     return _cmocka_run_group_tests("extremes", tests, n, NULL, NULL);

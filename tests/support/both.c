@@ -29,7 +29,7 @@ void both_free(both *b) {
 
 void both_add(both *b, size_t key) {
     oracle_add(b->o, b->hash[key]);
-    assert_int_equal(b->kind->add(&b->table, b->hash[key]), TAMIS_OK);
+    assert_int_equal(b->kind->calls.add(&b->table, b->hash[key]), TAMIS_OK);
     b->copies[key]++;
 }
 
@@ -43,7 +43,7 @@ static tamis_status foresee_removal(both *b, uint64_t hash) {
 void both_remove(both *b, size_t key, bool is_fair) {
     while (is_fair && b->copies[key] == 0) key = (key + 1) % MAX_KEYS;
     tamis_status const status = foresee_removal(b, b->hash[key]);
-    assert_int_equal(b->kind->remove(&b->table, b->hash[key]), status);
+    assert_int_equal(b->kind->calls.remove(&b->table, b->hash[key]), status);
     assert_true(!is_fair || status != TAMIS_ERR_ABSENT);
     b->refused += status == TAMIS_ERR_ABSENT;
     b->kept += status == TAMIS_ERR_SATURATED;
@@ -71,11 +71,15 @@ void both_check_bytes(const both *b) {
 /* A chunk of keys gets the same answers as single calls, in kinds that have chunk functions. */
 static void check_chunk(const both *b, const uint64_t *hash) {
     uint64_t counts[TAMIS_CHUNK], found = 0;
-    if (b->kind->has_chunk != NULL) found = b->kind->has_chunk(&b->table, hash, TAMIS_CHUNK);
-    if (b->kind->count_chunk != NULL) b->kind->count_chunk(&b->table, hash, TAMIS_CHUNK, counts);
+    if (b->kind->calls.has_chunk != NULL)
+        found = b->kind->calls.has_chunk(&b->table, hash, TAMIS_CHUNK);
+    if (b->kind->calls.count_chunk != NULL)
+        b->kind->calls.count_chunk(&b->table, hash, TAMIS_CHUNK, counts);
     for (unsigned i = 0; i < TAMIS_CHUNK; i++) {
-        if (b->kind->has_chunk != NULL) assert_int_equal(found >> i & 1, oracle_has(b->o, hash[i]));
-        if (b->kind->count_chunk != NULL) assert_int_equal(counts[i], oracle_count(b->o, hash[i]));
+        if (b->kind->calls.has_chunk != NULL)
+            assert_int_equal(found >> i & 1, oracle_has(b->o, hash[i]));
+        if (b->kind->calls.count_chunk != NULL)
+            assert_int_equal(counts[i], oracle_count(b->o, hash[i]));
     }
 }
 
@@ -85,8 +89,8 @@ static void check_keys(both *b, bool is_fair) {
     for (unsigned i = 0; i < TAMIS_CHUNK; i++) {
         size_t const key = dice_below(&b->chance, MAX_KEYS);
         hash[i] = i % 4 == 0 ? dice_roll(&b->chance) : b->hash[key];
-        bool const     has = b->kind->has(&b->table, hash[i]);
-        uint64_t const count = b->kind->count(&b->table, hash[i]);
+        bool const     has = b->kind->calls.has(&b->table, hash[i]);
+        uint64_t const count = b->kind->calls.count(&b->table, hash[i]);
         assert_int_equal(has, oracle_has(b->o, hash[i]));
         assert_int_equal(count, oracle_count(b->o, hash[i]));
         assert_true(has || count == 0);
@@ -158,7 +162,7 @@ static void check_removal(both *b, const uint64_t *hash, unsigned n) {
         removed |= (uint64_t)(status == TAMIS_OK) << j;
         saturated |= (uint64_t)(status == TAMIS_ERR_SATURATED) << j;
     }
-    assert_int_equal(b->kind->remove_chunk(&b->table, hash, n, &kept), removed);
+    assert_int_equal(b->kind->calls.remove_chunk(&b->table, hash, n, &kept), removed);
     assert_int_equal(kept, saturated);
     b->kept += saturated != 0;
 }
@@ -174,7 +178,7 @@ void check_chunks(const tested *target) {
             for (unsigned j = 0; j < n; j++) hash[j] = b.hash[dice_below(&b.chance, 30)];
             for (unsigned j = 0; j < n && is_add; j++) oracle_add(b.o, hash[j]);
             if (is_add)
-                assert_int_equal(b.kind->add_chunk(&b.table, hash, n), n);
+                assert_int_equal(b.kind->calls.add_chunk(&b.table, hash, n), n);
             else
                 check_removal(&b, hash, n);
             both_check_counts(&b);
@@ -199,8 +203,8 @@ static void check_merge(both *a, both *b) {
     both_check_bytes(a);
     for (size_t k = 0; k < MAX_KEYS; k++) {
         uint64_t const copies = a->copies[k] + b->copies[k];
-        assert_true(a->kind->count(&a->table, a->hash[k]) >= copies);
-        assert_true(copies == 0 || a->kind->has(&a->table, a->hash[k]));
+        assert_true(a->kind->calls.count(&a->table, a->hash[k]) >= copies);
+        assert_true(copies == 0 || a->kind->calls.has(&a->table, a->hash[k]));
     }
 }
 

@@ -13,19 +13,20 @@ const tamis_kind *honest;
 static tamis_kind sabotage(const tamis_kind *broken) {
     tamis_kind kind = *honest;
     kind.form = NULL; /* faster functions of the honest one would be called instead */
-    kind.has_id = broken->has_id;
-    kind.add_id = broken->add_id;
-    kind.remove_id = broken->remove_id;
-    if (broken->has != NULL) kind.has = broken->has;
-    if (broken->has_chunk != NULL) kind.has_chunk = broken->has_chunk;
-    if (broken->add != NULL) kind.add = broken->add, kind.add_chunk = NULL;
-    if (broken->add_chunk != NULL) kind.add_chunk = broken->add_chunk;
-    if (broken->remove != NULL) kind.remove = broken->remove, kind.remove_chunk = NULL;
-    if (broken->remove_chunk != NULL) kind.remove_chunk = broken->remove_chunk;
-    if (broken->count != NULL) kind.count = broken->count;
+    kind.calls.has_id = broken->calls.has_id;
+    kind.calls.add_id = broken->calls.add_id;
+    kind.calls.remove_id = broken->calls.remove_id;
+    if (broken->calls.has != NULL) kind.calls.has = broken->calls.has;
+    if (broken->calls.has_chunk != NULL) kind.calls.has_chunk = broken->calls.has_chunk;
+    if (broken->calls.add != NULL) kind.calls.add = broken->calls.add, kind.calls.add_chunk = NULL;
+    if (broken->calls.add_chunk != NULL) kind.calls.add_chunk = broken->calls.add_chunk;
+    if (broken->calls.remove != NULL)
+        kind.calls.remove = broken->calls.remove, kind.calls.remove_chunk = NULL;
+    if (broken->calls.remove_chunk != NULL) kind.calls.remove_chunk = broken->calls.remove_chunk;
+    if (broken->calls.count != NULL) kind.calls.count = broken->calls.count;
     if (broken->merge != NULL) kind.merge = broken->merge;
     if (broken->subtract != NULL) kind.subtract = broken->subtract;
-    if (broken->convert != NULL) kind.convert = broken->convert;
+    if (broken->conversion != NULL) kind.conversion = broken->conversion;
     if (broken->predict != NULL) kind.predict = broken->predict;
     if (broken->survey != NULL) kind.survey = broken->survey;
     if (broken->validate != NULL) kind.validate = broken->validate;
@@ -82,16 +83,16 @@ int sabotage_run(const subject *variant, const saboteur *saboteurs, size_t n_sab
 /* ------------------------------------------------------------------ broken in any kind */
 
 bool forgets_single_copies(const tamis_table *table, uint64_t hash) {
-    return honest->has(table, hash) && honest->count(table, hash) > 1;
+    return honest->calls.has(table, hash) && honest->calls.count(table, hash) > 1;
 }
 
 tamis_status removes_without_looking(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     return hash % 8 == 0 ? TAMIS_OK : status;
 }
 
 uint64_t counts_too_few(const tamis_table *table, uint64_t hash) {
-    uint64_t const count = honest->count(table, hash);
+    uint64_t const count = honest->calls.count(table, hash);
     return count > 1 && count != TAMIS_COUNT_MANY ? count - 1 : count;
 }
 
@@ -113,7 +114,7 @@ enum { PLACES, HASHES };
 
 bool looks_in_the_next_line(const tamis_table *table, uint64_t hash) {
     uint64_t const one_line = UINT64_MAX / (table->body_bytes / TAMIS_LINE_BYTES);
-    return honest->has(table, hash % 64 == 0 ? hash + one_line : hash);
+    return honest->calls.has(table, hash % 64 == 0 ? hash + one_line : hash);
 }
 
 void surveys_as_if_anywhere(const tamis_table *table, kind_survey *ret_survey) {

@@ -209,10 +209,11 @@ tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allo
     if (allocator != NULL) spec.allocator = *allocator;
     tamis_status const status = tamis_create(&spec, ret_set, reterr_problem);
     if (status != TAMIS_OK || variant->instead == NULL) return status;
-    (*ret_set)->calls = (*ret_set)->kind = variant->instead;
+    (*ret_set)->kind = variant->instead;
+    (*ret_set)->calls = &variant->instead->calls;
     tamis_handle_bind(*ret_set);
     if ((*ret_set)->growth != NULL) {
-        (*ret_set)->growth->table_calls = variant->instead;
+        (*ret_set)->growth->table_calls = &variant->instead->calls;
         tamis_grow_choose_calls(*ret_set);
     }
     return status;

@@ -230,7 +230,7 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
     static unsigned bloom_add_chunk_##name(tamis_table *table, const uint64_t *hash, unsigned n) { \
         return bloom_add_chunk_blocked_as(table, hash, n, k);                                      \
     }                                                                                              \
-    static const tamis_kind bloom_form_##name = { .has = bloom_has_##name,                         \
+    static const kind_calls bloom_form_##name = { .has = bloom_has_##name,                         \
                                                   .add = bloom_add_##name,                         \
                                                   .has_chunk = bloom_has_chunk_##name,             \
                                                   .has_rolling = bloom_has_rolling_##name,         \
@@ -244,7 +244,7 @@ BLOOM_BLOCKED_FORM(blocked_16, 16)
 
 /* ------------------------------------------------------------------ any filter */
 
-static const tamis_kind bloom_form_scattered = {
+static const kind_calls bloom_form_scattered = {
     .has = bloom_has_scattered,
     .add = bloom_add_scattered,
     .add_new = bloom_add_new_scattered,
@@ -254,7 +254,7 @@ static const tamis_kind bloom_form_scattered = {
 
 /* Which functions a filter gets is decided once, when it is made: k of 8 and 16 are constants in
  * their own functions, where the compiler unrolls the loops and vectors are used. */
-static const tamis_kind *bloom_form(const uint64_t *geometry) {
+static const kind_calls *bloom_form(const uint64_t *geometry) {
     if (geometry[BLOOM_BLOCKED] == 0) return &bloom_form_scattered;
     if (geometry[BLOOM_HASHES] == 8) return &bloom_form_blocked_8;
     return geometry[BLOOM_HASHES] == 16 ? &bloom_form_blocked_16 : &bloom_form_blocked;
@@ -409,8 +409,10 @@ KIND_EXPORT(bloom) = {
     .plan = bloom_plan,
     .body_bytes = tamis_bloom_body_bytes,
     .predict = bloom_predict,
-    .has = bloom_has,
-    .add = bloom_add,
+    .calls = {
+        .has = bloom_has,
+        .add = bloom_add,
+    },
     .form = bloom_form,
     .merge = bloom_merge,
     .sharing = &bloom_sharing,

@@ -427,6 +427,10 @@ static bool counting_validate(const tamis_table *table, const char **reterr_why)
 /* A key has counters in many lines, and a removal looks at all of them before it changes one. */
 SHARE_ONE_LOCK(counting);
 
+static const kind_conversion counting_conversion = { .to = "bloom",
+                                                     .geometry = counting_convert_geometry,
+                                                     .convert = counting_convert };
+
 KIND_EXPORT(counting) = {
     .name = "counting",
     .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
@@ -444,21 +448,21 @@ KIND_EXPORT(counting) = {
     .count_to = tamis_cbf_count_to,
     .lacks = counting_lacks,
     .prepare = counting_prepare,
-    .has = counting_has,
-    .add = counting_add,
-    .remove = counting_remove,
-    .count = counting_count,
-    .has_chunk = counting_has_chunk,
-    .add_chunk = counting_add_chunk,
-    .remove_chunk = counting_remove_chunk,
-    .count_chunk = counting_count_chunk,
-    .fetch = counting_fetch,
-    .chunk = TAMIS_CHUNK,
+    .calls = {
+        .has = counting_has,
+        .add = counting_add,
+        .remove = counting_remove,
+        .count = counting_count,
+        .has_chunk = counting_has_chunk,
+        .add_chunk = counting_add_chunk,
+        .remove_chunk = counting_remove_chunk,
+        .count_chunk = counting_count_chunk,
+        .fetch = counting_fetch,
+        .chunk = TAMIS_CHUNK,
+    },
     .merge = counting_merge,
     .subtract = counting_subtract,
-    .converts_to = "bloom",
-    .convert_geometry = counting_convert_geometry,
-    .convert = counting_convert,
+    .conversion = &counting_conversion,
     .sharing = &counting_sharing,
     .survey = counting_survey,
     .validate = counting_validate,

@@ -252,13 +252,13 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     .remove_id = line_remove_id_bare, .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, \
     .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
 
-static const tamis_kind line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
+static const kind_calls line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
                                       .has_rolling = line_has_rolling_bare, .chunk = LINE_CHUNK };
 
 /* Nothing is fetched, so chunks need not be small. */
-static const tamis_kind line_bare_cached = { LINE_BARE_CALLS };
+static const kind_calls line_bare_cached = { LINE_BARE_CALLS };
 
-static const tamis_kind *line_form(const uint64_t *geometry) {
+static const kind_calls *line_form(const uint64_t *geometry) {
     uint64_t   bytes;
     bool const is_bare = line_rest_bits(geometry) == 0;
     bool const is_cached = line_body_bytes(geometry, &bytes) && bytes <= LINE_CACHED_BYTES;
@@ -283,20 +283,22 @@ KIND_EXPORT(line) = {
     .count_to = line_count_to,
     .lacks = line_lacks,
     .prepare = line_prepare,
-    .has = line_has,
-    .add = line_add,
-    .remove = line_remove,
-    .count = line_count,
-    .has_id = line_has_id,
-    .add_id = line_add_id,
-    .remove_id = line_remove_id,
-    .add_copies = line_add_copies,
-    .hash_ids = line_hash_ids,
-    .has_chunk = line_has_chunk,
-    .add_chunk = line_add_chunk,
-    .remove_chunk = line_remove_chunk,
-    .fetch = line_fetch,
-    .chunk = LINE_CHUNK,
+    .calls = {
+        .has = line_has,
+        .add = line_add,
+        .remove = line_remove,
+        .count = line_count,
+        .has_id = line_has_id,
+        .add_id = line_add_id,
+        .remove_id = line_remove_id,
+        .add_copies = line_add_copies,
+        .hash_ids = line_hash_ids,
+        .has_chunk = line_has_chunk,
+        .add_chunk = line_add_chunk,
+        .remove_chunk = line_remove_chunk,
+        .fetch = line_fetch,
+        .chunk = LINE_CHUNK,
+    },
     .form = line_form,
     .merge = line_merge,
     .prints = tamis_line_prints,

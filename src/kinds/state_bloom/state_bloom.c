@@ -445,8 +445,10 @@ KIND_EXPORT(state_bloom) = {
     .body_bytes = state_bloom_body_bytes,
     .predict = state_bloom_predict,
     .prepare = state_bloom_prepare,
-    .fetch = state_bloom_fetch,
-    .chunk = STATE_BLOOM_CHUNK,
+    .calls = {
+        .fetch = state_bloom_fetch,
+        .chunk = STATE_BLOOM_CHUNK,
+    },
     .states = &state_bloom_states,
     .survey = state_bloom_survey,
     .validate = state_bloom_validate,

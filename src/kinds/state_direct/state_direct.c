@@ -416,8 +416,10 @@ KIND_EXPORT(state_direct) = {
     .body_bytes = state_direct_body_bytes,
     .predict = state_direct_predict,
     .prepare = state_direct_prepare,
-    .fetch = state_direct_fetch,
-    .chunk = STATE_DIRECT_CHUNK,
+    .calls = {
+        .fetch = state_direct_fetch,
+        .chunk = STATE_DIRECT_CHUNK,
+    },
     .states = &state_direct_states,
     .survey = state_direct_survey,
     .validate = state_direct_validate,

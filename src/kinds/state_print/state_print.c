@@ -213,8 +213,10 @@ KIND_EXPORT(state_print) = {
     .body_bytes = state_print_body_bytes,
     .predict = state_print_predict,
     .prepare = state_print_prepare,
-    .fetch = state_print_fetch,
-    .chunk = STATE_PRINT_CHUNK,
+    .calls = {
+        .fetch = state_print_fetch,
+        .chunk = STATE_PRINT_CHUNK,
+    },
     .states = &KIND_STATES(state_print),
     .survey = state_print_survey,
     .validate = state_print_validate,

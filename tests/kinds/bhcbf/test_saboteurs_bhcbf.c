@@ -19,7 +19,7 @@ static unsigned bits_of(const tamis_table *table) {
 
 /* A removal clears the mark of a stuck entry: the classic bug. */
 static tamis_status unmarks(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     unsigned const     bits = bits_of(table);
     pairs const        layout = tamis_bh_pairs(table->geometry);
     uint64_t const place = fastrange(remix(hash, 0), table->geometry[BH_ENTRIES] * layout.sums.n);
@@ -36,7 +36,7 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
     unsigned const  bits = bits_of(table);
     static uint64_t before[4096];
     for (uint64_t e = 0; e < m; e++) before[e] = packed_get(table->body, e, bits);
-    tamis_status const status = honest->add(table, hash);
+    tamis_status const status = honest->calls.add(table, hash);
     for (uint64_t e = 0; e < m; e++) {
         if (packed_get(table->body, e, bits) != bits_low(bits) || before[e] == bits_low(bits))
             continue;
@@ -47,12 +47,12 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("floods_harm_no_other_key", NULL, remove, unmarks),
-    SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unmarks),
-    SABOTEUR("no_false_negative_under_churn", TIGHT, add, wraps),
-    SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_single_copies),
-    SABOTEUR("refused_removes_change_nothing", NULL, remove, removes_without_looking),
-    SABOTEUR("no_false_negative_under_churn", NULL, count, counts_too_few),
+    SABOTEUR("floods_harm_no_other_key", NULL, calls.remove, unmarks),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, calls.remove, unmarks),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, calls.add, wraps),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.has, forgets_single_copies),
+    SABOTEUR("refused_removes_change_nothing", NULL, calls.remove, removes_without_looking),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.count, counts_too_few),
     SABOTEUR("merges_hold_both", NULL, merge, merges_a_part),
     SABOTEUR("error_rate_is_as_predicted", NULL, survey, flatters_itself),
 };

@@ -11,21 +11,21 @@
 static tamis_status adds_a_mark_less(tamis_table *table, uint64_t hash) {
     uint8_t *const     line = table->body + fastrange(hash, table->body_bytes / 64) * 64;
     uint64_t           before;
-    tamis_status const status = (memcpy(&before, line, 8), honest->add(table, hash));
+    tamis_status const status = (memcpy(&before, line, 8), honest->calls.add(table, hash));
     if (hash % 64 == 0) memcpy(line, &before, 8);
     return status;
 }
 
 static uint64_t has_chunk_but_the_last(const tamis_table *table, const uint64_t *hash, unsigned n) {
     uint64_t found = 0;
-    for (unsigned i = 0; i + 1 < n; i++) found |= (uint64_t)honest->has(table, hash[i]) << i;
+    for (unsigned i = 0; i + 1 < n; i++) found |= (uint64_t)honest->calls.has(table, hash[i]) << i;
     return found;
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("no_false_negative_under_churn", BLOCKED, has, looks_in_the_next_line),
-    SABOTEUR("no_false_negative_under_churn", BLOCKED, add, adds_a_mark_less),
-    SABOTEUR("batch_equals_single", BLOCKED, has_chunk, has_chunk_but_the_last),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, calls.has, looks_in_the_next_line),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, calls.add, adds_a_mark_less),
+    SABOTEUR("batch_equals_single", BLOCKED, calls.has_chunk, has_chunk_but_the_last),
     SABOTEUR("error_rate_is_as_predicted", BLOCKED, survey, surveys_as_if_anywhere),
     SABOTEUR("error_rate_is_as_predicted", BLOCKED, predict, predicts_as_if_anywhere),
     SABOTEUR("merges_hold_both", BLOCKED, merge, merges_a_part),

@@ -179,8 +179,8 @@ static double share_too_high(const uint64_t *g, uint64_t n, unsigned tables) {
         dice keys = { t << 32 }, again = { t << 32 };
         memset(table.body, 0, table.body_bytes);
         for (uint64_t i = 0; i < n; i++)
-            assert_int_equal(kind->add(&table, dice_roll(&keys)), TAMIS_OK);
-        for (uint64_t i = 0; i < n; i++) high += kind->count(&table, dice_roll(&again)) != 1;
+            assert_int_equal(kind->calls.add(&table, dice_roll(&keys)), TAMIS_OK);
+        for (uint64_t i = 0; i < n; i++) high += kind->calls.count(&table, dice_roll(&again)) != 1;
     }
     free(table.body);
     return (double)high / (double)(n * tables);

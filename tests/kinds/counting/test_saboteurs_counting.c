@@ -29,7 +29,7 @@ static uint64_t counter_of(const tamis_table *table, uint64_t hash, unsigned i) 
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     unsigned const     bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
     uint64_t const     at = counter_of(table, hash, 1);
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     if (status == TAMIS_OK && field_get(table->body, at, bits) == bits_low(bits)) {
         field_set(table->body, at, bits, 0);
         table->saturated--;
@@ -42,8 +42,8 @@ static tamis_status adds_in_another_sector(tamis_table *table, uint64_t hash) {
     unsigned const bits = (unsigned)table->geometry[CBF_COUNTER_BITS];
     uint64_t const at = counter_of(table, hash, 0), other = counter_of(table, hash, 1);
     uint64_t const c = field_get(table->body, at, bits), d = field_get(table->body, other, bits);
-    if (c == bits_low(bits) || d >= bits_low(bits) - 2) return honest->add(table, hash);
-    tamis_status const status = honest->add(table, hash);
+    if (c == bits_low(bits) || d >= bits_low(bits) - 2) return honest->calls.add(table, hash);
+    tamis_status const status = honest->calls.add(table, hash);
     field_set(table->body, at, bits, c);
     field_set(table->body, other, bits, d + 2);
     return status;
@@ -120,23 +120,23 @@ static tamis_status takes_from_stuck(tamis_table *into, const tamis_table *from)
 }
 
 static uint64_t counts_one_more(const tamis_table *table, uint64_t hash) {
-    return honest->count(table, hash) + 1;
+    return honest->calls.count(table, hash) + 1;
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unsticks),
-    SABOTEUR("no_false_negative_under_churn", BLOCKED, has, looks_in_the_next_line),
-    SABOTEUR("batch_equals_single", BLOCKED, has, looks_in_the_next_line),
-    SABOTEUR("no_false_negative_under_churn", BLOCKED, add, adds_in_another_sector),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, calls.remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, calls.has, looks_in_the_next_line),
+    SABOTEUR("batch_equals_single", BLOCKED, calls.has, looks_in_the_next_line),
+    SABOTEUR("no_false_negative_under_churn", BLOCKED, calls.add, adds_in_another_sector),
     SABOTEUR("error_rate_is_as_predicted", BLOCKED, survey, surveys_as_if_anywhere),
     SABOTEUR("error_rate_is_as_predicted", BLOCKED, predict, predicts_as_if_anywhere),
     SABOTEUR("merges_hold_both", BLOCKED, merge, merges_without_gaps),
     SABOTEUR("subtractions_undo_merges", BLOCKED, subtract, takes_what_there_is),
     SABOTEUR("subtractions_undo_merges", BLOCKED, subtract, refuses_too_late),
     SABOTEUR("subtractions_undo_merges", TIGHT, subtract, takes_from_stuck),
-    SABOTEUR("no_false_negative_under_churn", MINIMAL, add, adds_to_one),
+    SABOTEUR("no_false_negative_under_churn", MINIMAL, calls.add, adds_to_one),
     SABOTEUR("merged_counts_are_sums", MINIMAL, merge, merges_by_the_larger),
-    SABOTEUR("counts_are_seldom_too_high", MINIMAL, count, counts_one_more),
+    SABOTEUR("counts_are_seldom_too_high", MINIMAL, calls.count, counts_one_more),
 };
 
 /* ------------------------------------------------------------------ broken tables */

@@ -94,15 +94,15 @@ static void check_bytes(pair *p) {
 static void check_keys(pair *p) {
     for (unsigned i = 0; i < KEYS; i++) {
         const test_key *const key = &p->key[i];
-        uint64_t const        count = p->kind->count(&p->table, key->hash);
+        uint64_t const        count = p->kind->calls.count(&p->table, key->hash);
         assert_int_equal(count, oracle_count(&p->oracle, &key->letters));
-        assert_int_equal(p->kind->has(&p->table, key->hash), count != 0);
+        assert_int_equal(p->kind->calls.has(&p->table, key->hash), count != 0);
         assert_true(count >= key->copies);
     }
 }
 
 static void step_add(pair *p, test_key *key) {
-    tamis_status const status = p->kind->add(&p->table, key->hash);
+    tamis_status const status = p->kind->calls.add(&p->table, key->hash);
     assert_int_equal(status, oracle_add(&p->oracle, &key->letters));
     key->copies += status == TAMIS_OK;
     p->refused += status == TAMIS_ERR_FULL;
@@ -110,7 +110,7 @@ static void step_add(pair *p, test_key *key) {
 }
 
 static void step_remove(pair *p, test_key *key) {
-    tamis_status const status = p->kind->remove(&p->table, key->hash);
+    tamis_status const status = p->kind->calls.remove(&p->table, key->hash);
     assert_int_equal(status, oracle_remove(&p->oracle, &key->letters));
     assert_int_not_equal(status, TAMIS_ERR_ABSENT); /* it was there */
     key->copies--;
@@ -218,13 +218,14 @@ static void merged_tables_hold_both(void **state) {
         check_valid(a);
         for (unsigned k = 0; k < KEYS && is_merged; k++) {
             unsigned const copies = a->key[k].copies + b->key[k].copies;
-            assert_true(a->kind->count(&a->table, a->key[k].hash) >= copies);
+            assert_true(a->kind->calls.count(&a->table, a->key[k].hash) >= copies);
         }
         for (unsigned k = 0; k < KEYS && is_merged;
              k++) { /* and every copy that is counted can go */
             for (unsigned n = a->key[k].copies + b->key[k].copies; n != 0; n--) {
-                bool const is_many = a->kind->count(&a->table, a->key[k].hash) == TAMIS_COUNT_MANY;
-                assert_int_equal(a->kind->remove(&a->table, a->key[k].hash),
+                bool const is_many =
+                    a->kind->calls.count(&a->table, a->key[k].hash) == TAMIS_COUNT_MANY;
+                assert_int_equal(a->kind->calls.remove(&a->table, a->key[k].hash),
                                  is_many ? TAMIS_ERR_SATURATED : TAMIS_OK);
             }
         }
@@ -247,11 +248,11 @@ static void cells_are_refreshed_from_a_fuller_copy(void **state) {
     uint64_t          keys[3072];
     for (unsigned i = 0; i < 30 * 3072; i++) {
         uint64_t *const key = &keys[i % 3072];
-        if (i >= 3072) assert_int_equal(kind->remove(&table, *key), TAMIS_OK);
-        if (i >= 3072) assert_int_equal(kind->remove(&fuller, *key), TAMIS_OK);
+        if (i >= 3072) assert_int_equal(kind->calls.remove(&table, *key), TAMIS_OK);
+        if (i >= 3072) assert_int_equal(kind->calls.remove(&fuller, *key), TAMIS_OK);
         *key = dice_roll(&chance);
-        assert_int_equal(kind->add(&table, *key), TAMIS_OK);
-        assert_int_equal(kind->add(&fuller, *key), TAMIS_OK);
+        assert_int_equal(kind->calls.add(&table, *key), TAMIS_OK);
+        assert_int_equal(kind->calls.add(&fuller, *key), TAMIS_OK);
     }
     double const before = survey_fpr(kind, &table);
     memset(table.body, 0, table.body_bytes);
@@ -259,8 +260,9 @@ static void cells_are_refreshed_from_a_fuller_copy(void **state) {
     assert_int_equal(kind->merge(&table, &fuller), TAMIS_OK);
     assert_int_equal(table.keys, 3072);
     assert_true(survey_fpr(kind, &table) < 0.7 * before);
-    for (unsigned i = 0; i < 3072; i++) assert_true(kind->has(&table, keys[i]));
-    for (unsigned i = 0; i < 3072; i++) assert_int_equal(kind->remove(&table, keys[i]), TAMIS_OK);
+    for (unsigned i = 0; i < 3072; i++) assert_true(kind->calls.has(&table, keys[i]));
+    for (unsigned i = 0; i < 3072; i++)
+        assert_int_equal(kind->calls.remove(&table, keys[i]), TAMIS_OK);
     assert_int_equal(table.keys, 0);
     free(table.body);
     free(fuller.body);
@@ -343,7 +345,7 @@ static void current_rate_is_what_strangers_meet(void **state) {
         fill(p, 12);
         for (unsigned n = 0; n < 20; n++) step_add(p, &p->key[n % 4]);
         for (unsigned n = 0; n < STRANGERS; n++) {
-            hits += p->kind->has(&p->table, dice_roll(&strangers));
+            hits += p->kind->calls.has(&p->table, dice_roll(&strangers));
         }
         double const told = survey_fpr(p->kind, &p->table), met = (double)hits / STRANGERS;
         double const sigma = sqrt(told * (1 - told) / STRANGERS);
@@ -365,11 +367,11 @@ static double live(const uint64_t *g, uint64_t seed, double *ret_level_8) {
     tamis_table table = table_make(kind, g);
     for (uint64_t i = 0; i < 49152 + (1 << 20); i++) {
         uint64_t const at = i < 49152 ? i : dice_below(&chance, 49152);
-        if (i >= 49152) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
+        if (i >= 49152) assert_int_equal(kind->calls.remove(&table, keys[at]), TAMIS_OK);
         keys[at] = dice_roll(&chance);
-        assert_int_equal(kind->add(&table, keys[at]), TAMIS_OK);
+        assert_int_equal(kind->calls.add(&table, keys[at]), TAMIS_OK);
     }
-    for (unsigned i = 0; i < 49152; i++) assert_true(kind->has(&table, keys[i]));
+    for (unsigned i = 0; i < 49152; i++) assert_true(kind->calls.has(&table, keys[i]));
     *ret_level_8 = 0;
     for (unsigned i = 0; i < 8192; i++) {
         *ret_level_8 += prefixes_head_of(&s, table.body + i * s.bytes).level == 8;

@@ -74,10 +74,10 @@ static double rate_after(const life *lived, dice *random, uint64_t *ret_refused)
     *ret_refused = 0;
     for (uint64_t i = 0; i < lived->n + lived->steps; i++) {
         uint64_t const at = i < lived->n ? i : dice_below(random, lived->n);
-        if (i >= lived->n) assert_int_equal(kind->remove(&table, keys[at]), TAMIS_OK);
+        if (i >= lived->n) assert_int_equal(kind->calls.remove(&table, keys[at]), TAMIS_OK);
         for (;; ++*ret_refused) {
             keys[at] = dice_roll(random);
-            if (kind->add(&table, keys[at]) == TAMIS_OK) break;
+            if (kind->calls.add(&table, keys[at]) == TAMIS_OK) break;
         }
     }
     double const rate = survey_fpr(kind, &table);

@@ -248,8 +248,8 @@ static void check_bytes(pair *p) {
 static void step_add(pair *p, uint64_t hash) {
     uint64_t const     keys = p->oracle.keys;
     tamis_status const expected = oracle_add(&p->oracle, hash);
-    assert_int_equal(p->kind->add(&p->table, hash), expected);
-    assert_int_equal(p->kind->has(&p->table, hash), expected == TAMIS_OK);
+    assert_int_equal(p->kind->calls.add(&p->table, hash), expected);
+    assert_int_equal(p->kind->calls.has(&p->table, hash), expected == TAMIS_OK);
     p->refused += expected == TAMIS_ERR_FULL;
     p->matched += expected == TAMIS_OK && p->oracle.keys == keys;
     check_bytes(p);
@@ -258,7 +258,7 @@ static void step_add(pair *p, uint64_t hash) {
 static void ask_strangers(pair *p, unsigned n) {
     for (unsigned i = 0; i < n; i++) {
         uint64_t const hash = dice_roll(&p->chance);
-        assert_int_equal(p->kind->has(&p->table, hash), oracle_has(&p->oracle, hash));
+        assert_int_equal(p->kind->calls.has(&p->table, hash), oracle_has(&p->oracle, hash));
     }
 }
 
@@ -363,12 +363,12 @@ static uint64_t oracle_balance(oracle *o, const uint64_t *hash, uint64_t n) {
 }
 
 static void balance(pair *p, const uint64_t *hash, uint64_t n) {
-    uint8_t *const scratch = malloc(p->kind->balance_bytes(&p->table, n));
+    uint8_t *const scratch = malloc(p->kind->calls.balance_bytes(&p->table, n));
     assert_non_null(scratch);
-    memset(scratch, 0xa5, p->kind->balance_bytes(&p->table, n));
-    uint64_t const added = p->kind->add_balanced(&p->table, hash, n, scratch);
+    memset(scratch, 0xa5, p->kind->calls.balance_bytes(&p->table, n));
+    uint64_t const added = p->kind->calls.add_balanced(&p->table, hash, n, scratch);
     assert_int_equal(added, oracle_balance(&p->oracle, hash, n));
-    for (uint64_t i = 0; i < added; i++) assert_true(p->kind->has(&p->table, hash[i]));
+    for (uint64_t i = 0; i < added; i++) assert_true(p->kind->calls.has(&p->table, hash[i]));
     check_bytes(p);
     free(scratch);
 }

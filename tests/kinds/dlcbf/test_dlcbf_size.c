@@ -71,9 +71,9 @@ static bool has_overflown(const life *lived, uint64_t n, uint64_t *key, dice *ra
     tamis_table table = own_table(g, &kind);
     for (uint64_t i = 0; i < lived->lifetime * n && !is_full; i++) {
         uint64_t const at = i < n ? i : dice_below(random, n);
-        if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
+        if (i >= n) assert_int_equal(kind->calls.remove(&table, key[at]), TAMIS_OK);
         key[at] = dice_roll(random);
-        is_full = kind->add(&table, key[at]) == TAMIS_ERR_FULL;
+        is_full = kind->calls.add(&table, key[at]) == TAMIS_ERR_FULL;
     }
     free(table.body);
     return is_full;

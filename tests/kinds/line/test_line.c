@@ -239,8 +239,8 @@ static void check_all(const pair *p) {
 
 static void check_key(const pair *p, uint64_t hash) {
     uint64_t const print = oracle_print(p->oracle, hash);
-    assert_int_equal(p->kind->has(&p->table, hash), oracle_copies(p->oracle, print) != 0);
-    assert_int_equal(p->kind->count(&p->table, hash), oracle_count(p->oracle, print));
+    assert_int_equal(p->kind->calls.has(&p->table, hash), oracle_copies(p->oracle, print) != 0);
+    assert_int_equal(p->kind->calls.count(&p->table, hash), oracle_count(p->oracle, print));
     assert_int_equal(p->table.keys, p->oracle->keys);
     assert_int_equal(p->table.saturated, p->oracle->saturated);
 }
@@ -260,7 +260,7 @@ static uint64_t pick(pair *p, bool is_present) {
 
 static void step_add(pair *p, uint64_t hash) {
     uint64_t const     print = oracle_print(p->oracle, hash);
-    tamis_status const status = p->kind->add(&p->table, hash);
+    tamis_status const status = p->kind->calls.add(&p->table, hash);
     assert_int_equal(status, oracle_add(p->oracle, print));
     p->refused += status == TAMIS_ERR_FULL;
     p->saturated += oracle_count(p->oracle, print) == TAMIS_COUNT_MANY;
@@ -269,7 +269,7 @@ static void step_add(pair *p, uint64_t hash) {
 
 static void step_remove(pair *p, uint64_t hash) {
     uint64_t const print = oracle_print(p->oracle, hash);
-    assert_int_equal(p->kind->remove(&p->table, hash), oracle_remove(p->oracle, print));
+    assert_int_equal(p->kind->calls.remove(&p->table, hash), oracle_remove(p->oracle, print));
     check_key(p, hash);
 }
 
@@ -343,7 +343,7 @@ static size_t fill(pair *p, uint64_t *ret_taken, size_t most) {
         uint64_t const hash = pick(p, i % 8 == 0);
         unsigned const copies = i % 40 == 39 && p->oracle->most < 20 ? 9 : 1;
         for (unsigned k = 0; k < copies; k++) {
-            if (p->kind->add(&p->table, hash) == TAMIS_OK) ret_taken[n++] = hash;
+            if (p->kind->calls.add(&p->table, hash) == TAMIS_OK) ret_taken[n++] = hash;
         }
     }
     return n;
@@ -352,7 +352,7 @@ static size_t fill(pair *p, uint64_t *ret_taken, size_t most) {
 static void remove_strangers(pair *p, uint64_t *strangers, size_t *n) {
     shuffle(strangers, *n, &p->chance);
     while (*n != 0) {
-        assert_int_equal(p->kind->remove(&p->table, strangers[--*n]), TAMIS_OK);
+        assert_int_equal(p->kind->calls.remove(&p->table, strangers[--*n]), TAMIS_OK);
     }
 }
 
@@ -363,14 +363,15 @@ static void live_otherwise(pair *p, const tamis_table *goal, const uint64_t *tak
     size_t   n_strangers = 0;
     for (size_t i = 0; i < n; i++) {
         uint64_t const stranger = pick(p, false);
-        bool const     is_new = !p->kind->has(goal, stranger) && !p->kind->has(&p->table, stranger);
-        bool const     comes = p->oracle->most > 1 && is_new && n_strangers < 64;
-        if (comes && p->kind->add(&p->table, stranger) == TAMIS_OK) {
+        bool const     is_new =
+            !p->kind->calls.has(goal, stranger) && !p->kind->calls.has(&p->table, stranger);
+        bool const comes = p->oracle->most > 1 && is_new && n_strangers < 64;
+        if (comes && p->kind->calls.add(&p->table, stranger) == TAMIS_OK) {
             strangers[n_strangers++] = stranger;
         }
-        if (p->kind->add(&p->table, taken[i]) == TAMIS_OK) continue;
+        if (p->kind->calls.add(&p->table, taken[i]) == TAMIS_OK) continue;
         remove_strangers(p, strangers, &n_strangers);
-        assert_int_equal(p->kind->add(&p->table, taken[i]), TAMIS_OK);
+        assert_int_equal(p->kind->calls.add(&p->table, taken[i]), TAMIS_OK);
     }
     remove_strangers(p, strangers, &n_strangers);
 }
@@ -411,7 +412,7 @@ static void check_value(const pair *p, uint64_t hash) {
     tamis_status const   status = p->kind->states->get(&p->table, hash, &value);
     assert_int_equal(status, h != NULL ? TAMIS_OK : TAMIS_ERR_ABSENT);
     assert_int_equal(value, h != NULL ? h->value : 0xdeadbeef);
-    assert_int_equal(p->kind->has(&p->table, hash), h != NULL);
+    assert_int_equal(p->kind->calls.has(&p->table, hash), h != NULL);
 }
 
 /* A key that has another value is a conflict, and can be moved. */
@@ -440,7 +441,7 @@ static void step_put(pair *p, uint64_t hash) {
 static void step_copy(pair *p, uint64_t hash) {
     uint64_t const print = oracle_print(p->oracle, hash);
     if (oracle_holding(p->oracle, print) == NULL) return;
-    assert_int_equal(p->kind->add(&p->table, hash), oracle_add(p->oracle, print));
+    assert_int_equal(p->kind->calls.add(&p->table, hash), oracle_add(p->oracle, print));
     check_value(p, hash);
 }
 
@@ -501,7 +502,7 @@ static void bytes_of_a_map_tell_no_history(void **state) {
             uint32_t const value = a.oracle->held[k].value;
             assert_int_equal(b.kind->states->move(&b.table, hash, k & 1, value), TAMIS_OK);
             for (uint32_t copy = 1; copy < a.oracle->held[k].copies; copy++) {
-                assert_int_equal(b.kind->add(&b.table, hash), TAMIS_OK);
+                assert_int_equal(b.kind->calls.add(&b.table, hash), TAMIS_OK);
             }
         }
         assert_memory_equal(a.table.body, b.table.body, a.table.body_bytes);
@@ -781,29 +782,29 @@ static void ranks_become_lines_where_62_divides(void **state) {
 
 /* A chunk of random keys, added or removed by the functions for bare tables and by those for any:
  * the same answers, counts and bytes. Few keys make copies, many make tails that need the attic. */
-static void step_alike(const tamis_kind *form, tamis_table *bare, const tamis_kind *kind,
+static void step_alike(const kind_calls *form, tamis_table *bare, const tamis_kind *kind,
                        tamis_table *any, dice *chance, uint64_t keys) {
     /* Larger tables have one function more. */
-    const tamis_kind *const rolling = kind->form((uint64_t[]){ 100000, 8, 0, 8, 0, 16 });
+    const kind_calls *const rolling = kind->form((uint64_t[]){ 100000, 8, 0, 8, 0, 16 });
     uint64_t                hash[TAMIS_CHUNK], saturated[2];
     unsigned                n = 1 + (unsigned)dice_below(chance, TAMIS_CHUNK);
     bool const is_add = dice_below(chance, 2) != 0, is_chunk = dice_below(chance, 4) == 0;
     for (unsigned i = 0; i < n; i++) hash[i] = mix64(dice_below(chance, keys));
     if (is_chunk && is_add) {
-        assert_int_equal(form->add_chunk(bare, hash, n), kind->add_chunk(any, hash, n));
+        assert_int_equal(form->add_chunk(bare, hash, n), kind->calls.add_chunk(any, hash, n));
     } else if (is_chunk) {
         assert_true(form->remove_chunk(bare, hash, n, &saturated[0]) ==
-                    kind->remove_chunk(any, hash, n, &saturated[1]));
+                    kind->calls.remove_chunk(any, hash, n, &saturated[1]));
         assert_true(saturated[0] == saturated[1]);
     } else if (is_add) {
-        assert_int_equal(form->add_id(bare, hash[0]), kind->add_id(any, hash[0]));
+        assert_int_equal(form->add_id(bare, hash[0]), kind->calls.add_id(any, hash[0]));
     } else {
-        assert_int_equal(form->remove_id(bare, hash[0]), kind->remove_id(any, hash[0]));
+        assert_int_equal(form->remove_id(bare, hash[0]), kind->calls.remove_id(any, hash[0]));
     }
-    assert_true(form->has_chunk(bare, hash, n) == kind->has_chunk(any, hash, n));
+    assert_true(form->has_chunk(bare, hash, n) == kind->calls.has_chunk(any, hash, n));
     assert_true(rolling->has_rolling(bare, hash, n, hash, dice_below(chance, 2) == 0 ? n : n / 2) ==
-                kind->has_chunk(any, hash, n));
-    assert_int_equal(form->has_id(bare, hash[0]), kind->has_id(any, hash[0]));
+                kind->calls.has_chunk(any, hash, n));
+    assert_int_equal(form->has_id(bare, hash[0]), kind->calls.has_id(any, hash[0]));
     assert_true(memcmp(bare->body, any->body, any->body_bytes) == 0);
     assert_true(bare->keys == any->keys && bare->saturated == any->saturated);
     assert_true(bare->refused_adds == any->refused_adds &&
@@ -821,7 +822,7 @@ static void functions_for_bare_tables_do_as_those_for_any(void **state) {
     for (size_t which = 0; (isa = tamis_isa_name(which)) != NULL; which++) {
         const tamis_kind *const kind = find_kind("line", isa);
         for (size_t i = 0; i < sizeof bare / sizeof bare[0]; i++) {
-            const tamis_kind *const form = kind->form(bare[i]);
+            const kind_calls *const form = kind->form(bare[i]);
             tamis_table             a = table_make(kind, bare[i]), b = table_make(kind, bare[i]);
             dice                    chance = { 5 + i };
             uint64_t const          room = bare[i][LINE_BUCKETS] * LINE_SLOTS;

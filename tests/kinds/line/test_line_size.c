@@ -108,7 +108,7 @@ static tamis_table fill_to(double load, dice *random) {
     const tamis_kind *kind;
     tamis_table       table = own_table(g, &kind);
     for (uint64_t i = 0; i < (uint64_t)(load * LOAD_LINES); i++) {
-        assert_int_equal(kind->add(&table, dice_roll(random)), TAMIS_OK);
+        assert_int_equal(kind->calls.add(&table, dice_roll(random)), TAMIS_OK);
     }
     return table;
 }
@@ -178,12 +178,12 @@ static uint64_t peak_of(const life *lived, uint64_t n, uint64_t *key, dice *rand
     tamis_table table = own_table(g, &kind);
     for (uint64_t i = 0; i < lived->lifetime * n; i++) {
         uint64_t const at = i < n ? i : 1 + dice_below(random, n - 1);
-        if (i >= n) assert_int_equal(kind->remove(&table, key[at]), TAMIS_OK);
+        if (i >= n) assert_int_equal(kind->calls.remove(&table, key[at]), TAMIS_OK);
         for (uint64_t more = 1; i == n - 1 && more < lived->copies; more++) {
-            assert_int_equal(kind->add(&table, key[0]), TAMIS_OK);
+            assert_int_equal(kind->calls.add(&table, key[0]), TAMIS_OK);
         }
         key[at] = dice_roll(random);
-        assert_int_equal(kind->add(&table, key[at]), TAMIS_OK);
+        assert_int_equal(kind->calls.add(&table, key[at]), TAMIS_OK);
         uint64_t const now = le64_load(table.body + line_shape_of(&table)->lines.count);
         if (now > peak) peak = now;
     }

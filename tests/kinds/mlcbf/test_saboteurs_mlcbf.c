@@ -16,7 +16,7 @@ static levels levels_of(const tamis_table *table) {
 
 /* Counts down the first full counter of a closed block: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     levels const       l = levels_of(table);
     for (uint64_t i = 0; i < l.counters && levels_is_closed(&l, table->body, 0); i++) {
         if (!levels_is_full(table->body, i * l.bits[0], l.bits[0])) continue;
@@ -29,7 +29,7 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
 
 /* Opens a closed block again, although the values of its counters are lost. */
 static tamis_status reopens(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     levels const       l = levels_of(table);
     field_set_bit(table->body, levels_closed_at(&l, 0), false);
     return status;
@@ -45,12 +45,12 @@ static tamis_status mistakes_the_rank(tamis_table *table, uint64_t hash) {
         field_set(table->body, at, l.bits[1], b);
         field_set(table->body, at + l.bits[1], l.bits[1], a);
     }
-    return honest->add(table, hash);
+    return honest->calls.add(table, hash);
 }
 
 /* A counter that comes down leaves its cell behind. */
 static tamis_status leaves_a_cell(tamis_table *table, uint64_t hash) {
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     levels const       l = levels_of(table);
     if (hash % 64 == 0) field_set_bit(table->body, levels_closed_at(&l, 0) - 1, true);
     return status;
@@ -65,10 +65,10 @@ static tamis_status merges_by_number(tamis_table *into, const tamis_table *from)
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("no_false_negative_under_churn", NULL, remove, unsticks),
-    SABOTEUR("no_false_negative_under_churn", NULL, remove, reopens),
-    SABOTEUR("no_false_negative_under_churn", NULL, add, mistakes_the_rank),
-    SABOTEUR("emptying_restores_every_byte", NULL, remove, leaves_a_cell),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.remove, reopens),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.add, mistakes_the_rank),
+    SABOTEUR("emptying_restores_every_byte", NULL, calls.remove, leaves_a_cell),
     SABOTEUR("merges_hold_both", NULL, merge, merges_by_number),
 };
 

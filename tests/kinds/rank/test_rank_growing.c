@@ -134,11 +134,11 @@ static void live(const tamis_kind *kind, tamis_table *table, uint64_t seed, uint
         bool const     is_up = i / 1000 % 2 == 0, towards = dice_below(&chance, 4) != 0;
         uint64_t const hash = middle_hash(dice_below(&chance, prints), prints);
         if (is_up != towards && can_remove)
-            (void)kind->remove(table, hash);
+            (void)kind->calls.remove(table, hash);
         else if (dice_below(&chance, 8) == 0)
-            (void)kind->add_copies(table, hash, 1 + dice_below(&chance, 20));
+            (void)kind->calls.add_copies(table, hash, 1 + dice_below(&chance, 20));
         else
-            (void)kind->add(table, hash);
+            (void)kind->calls.add(table, hash);
         if (i % 100 == 0) check_entries(kind, table);
     }
     check_valid(kind, table);
@@ -148,7 +148,7 @@ static void live(const tamis_kind *kind, tamis_table *table, uint64_t seed, uint
 static void fill(const tamis_kind *kind, tamis_table *table, uint64_t seed) {
     dice chance = { seed };
     for (uint64_t i = 0; i < 4000; i++) {
-        if (kind->add(table, dice_roll(&chance)) != TAMIS_OK) break;
+        if (kind->calls.add(table, dice_roll(&chance)) != TAMIS_OK) break;
     }
     check_valid(kind, table);
 }

@@ -29,7 +29,7 @@ static uint64_t first_of(const tamis_table *table, uint64_t hash) {
 /* A removal decreases a stuck counter: the classic bug. */
 static tamis_status unsticks(tamis_table *table, uint64_t hash) {
     uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
-    tamis_status const status = honest->remove(table, hash);
+    tamis_status const status = honest->calls.remove(table, hash);
     if (status == TAMIS_OK && field_get(table->body, at, bits_of(table)) == top) {
         field_set(table->body, at, bits_of(table), top - 7);
         table->saturated--;
@@ -41,7 +41,7 @@ static tamis_status unsticks(tamis_table *table, uint64_t hash) {
 static tamis_status wraps(tamis_table *table, uint64_t hash) {
     uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
     bool const         was_stuck = field_get(table->body, at, bits_of(table)) == top;
-    tamis_status const status = honest->add(table, hash);
+    tamis_status const status = honest->calls.add(table, hash);
     if (!was_stuck && field_get(table->body, at, bits_of(table)) == top) {
         field_set(table->body, at, bits_of(table), 4);
         table->saturated--;
@@ -52,7 +52,7 @@ static tamis_status wraps(tamis_table *table, uint64_t hash) {
 /* Adds always the same increment, where lookups expect another one. */
 static tamis_status adds_another(tamis_table *table, uint64_t hash) {
     uint64_t const     at = first_of(table, hash), top = bits_low(bits_of(table));
-    tamis_status const status = honest->add(table, hash);
+    tamis_status const status = honest->calls.add(table, hash);
     uint64_t const     c = field_get(table->body, at, bits_of(table));
     if (c == 5 || c == 6) field_set(table->body, at, bits_of(table), c + 1);
     return c <= top ? status : TAMIS_ERR_FULL;
@@ -68,15 +68,15 @@ static bool looks_at_zero_only(const tamis_table *table, uint64_t hash) {
 }
 
 static const saboteur saboteurs[] = {
-    SABOTEUR("no_false_negative_under_churn", TIGHT, remove, unsticks),
-    SABOTEUR("no_false_negative_under_churn", TIGHT, add, wraps),
-    SABOTEUR("no_false_negative_under_churn", WIDE, add, adds_another),
-    SABOTEUR("no_false_negative_under_churn", NULL, has, forgets_single_copies),
-    SABOTEUR("refused_removes_change_nothing", NULL, remove, removes_without_looking),
-    SABOTEUR("no_false_negative_under_churn", NULL, count, counts_too_few),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, calls.remove, unsticks),
+    SABOTEUR("no_false_negative_under_churn", TIGHT, calls.add, wraps),
+    SABOTEUR("no_false_negative_under_churn", WIDE, calls.add, adds_another),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.has, forgets_single_copies),
+    SABOTEUR("refused_removes_change_nothing", NULL, calls.remove, removes_without_looking),
+    SABOTEUR("no_false_negative_under_churn", NULL, calls.count, counts_too_few),
     SABOTEUR("merges_hold_both", NULL, merge, merges_a_part),
     SABOTEUR("error_rate_is_as_predicted", NULL, survey, flatters_itself),
-    SABOTEUR("error_rate_is_as_predicted", NULL, has, looks_at_zero_only),
+    SABOTEUR("error_rate_is_as_predicted", NULL, calls.has, looks_at_zero_only),
 };
 
 /* ------------------------------------------------------------------ broken tables */
