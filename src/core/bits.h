@@ -15,7 +15,7 @@
 #elif defined(TAMIS_NO_SIMD)
 #elif defined(__x86_64__)
 /* Builtins of gcc and clang, and not <immintrin.h>: that declares all of AVX-512, which takes gcc
- * 0.4 s for each file. core/lanes.h includes it, for those who need vectors. */
+ * 0.4 s for each file. core/vectors.h includes it, for those who need vectors. */
 #ifdef __POPCNT__
 #define BITS_POPCNT
 #endif
