@@ -137,11 +137,11 @@ typedef struct newton {
 } newton;
 
 /* The equations of level j: the matrix of its own x, with ratio[j + 1] of the level above; on the
- * right, the matrix of the level below, and -F in the last column. */
-static void newton_level(const fluid *law, unsigned j, const newton *all,
-                         double own[][NEWTON_TABLES], double right[][NEWTON_TABLES + 1]) {
-    unsigned const d = law->tables;
-    double         left = d * law->load / j, below[FLUID_MAX_TABLES], after[FLUID_MAX_TABLES];
+ * right, the matrix of the level below, and -F in the last column. Inlined, like the two functions
+ * after it, so that the loops have a constant length where `d` is a constant. */
+TAMIS_INLINE void newton_level(const fluid *law, unsigned d, unsigned j, const newton *all,
+                               double own[][NEWTON_TABLES], double right[][NEWTON_TABLES + 1]) {
+    double left = d * law->load / j, below[FLUID_MAX_TABLES], after[FLUID_MAX_TABLES];
     for (unsigned i = 0; i < d; i++) below[i] = law->x[i][j - 1];
     fluid_products_right(d, below, after);
     for (unsigned i = 0; i < d; i++) {
@@ -160,8 +160,8 @@ static void newton_level(const fluid *law, unsigned j, const newton *all,
 
 /* Gauss's elimination, in place: `right` becomes the solution. The diagonal is more than 1, and
  * larger than all that is beside it, so no rows are exchanged. */
-static void newton_solve(unsigned d, double own[][NEWTON_TABLES],
-                         double right[][NEWTON_TABLES + 1]) {
+TAMIS_INLINE void newton_solve(unsigned d, double own[][NEWTON_TABLES],
+                               double right[][NEWTON_TABLES + 1]) {
     for (unsigned pivot = 0; pivot < d; pivot++) {
         for (unsigned i = 0; i < d; i++) {
             double const factor = own[i][pivot] / own[pivot][pivot];
@@ -172,6 +172,23 @@ static void newton_solve(unsigned d, double own[][NEWTON_TABLES],
     }
     for (unsigned i = 0; i < d; i++) {
         for (unsigned k = 0; k <= d; k++) right[i][k] /= own[i][i];
+    }
+}
+
+/* given[] and ratio[] of all levels up to `height`, from the top down. */
+TAMIS_INLINE void newton_solve_all(const fluid *law, unsigned d, unsigned height, newton *ret_all) {
+    for (unsigned i = 0; i < d; i++) {
+        ret_all->given[height + 1][i] = 0;
+        for (unsigned k = 0; k < d; k++) ret_all->ratio[height + 1][i][k] = 0;
+    }
+    for (unsigned j = height; j >= 1; j--) {
+        double own[NEWTON_TABLES][NEWTON_TABLES], right[NEWTON_TABLES][NEWTON_TABLES + 1];
+        newton_level(law, d, j, ret_all, own, right);
+        newton_solve(d, own, right);
+        for (unsigned i = 0; i < d; i++) {
+            ret_all->given[j][i] = right[i][d];
+            for (unsigned k = 0; k < d; k++) ret_all->ratio[j][i][k] = right[i][k];
+        }
     }
 }
 
@@ -197,21 +214,14 @@ static unsigned newton_height(const fluid *law, unsigned last) {
     return height;
 }
 
-/* One step, of all levels up to `height`. */
+/* One step, of all levels up to `height`. Planning takes 2 to 4 subtables; each has an instance. */
 static __attribute__((noinline)) void newton_step(fluid *law, unsigned height) {
     newton all;
-    for (unsigned i = 0; i < law->tables; i++) {
-        all.given[height + 1][i] = 0;
-        for (unsigned k = 0; k < law->tables; k++) all.ratio[height + 1][i][k] = 0;
-    }
-    for (unsigned j = height; j >= 1; j--) {
-        double own[NEWTON_TABLES][NEWTON_TABLES], right[NEWTON_TABLES][NEWTON_TABLES + 1];
-        newton_level(law, j, &all, own, right);
-        newton_solve(law->tables, own, right);
-        for (unsigned i = 0; i < law->tables; i++) {
-            all.given[j][i] = right[i][law->tables];
-            for (unsigned k = 0; k < law->tables; k++) all.ratio[j][i][k] = right[i][k];
-        }
+    switch (law->tables) {
+    case 2: newton_solve_all(law, 2, height, &all); break;
+    case 3: newton_solve_all(law, 3, height, &all); break;
+    case 4: newton_solve_all(law, 4, height, &all); break;
+    default: newton_solve_all(law, law->tables, height, &all); break;
     }
     newton_move(law, height, &all);
 }

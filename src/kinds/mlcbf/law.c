@@ -218,12 +218,13 @@ static series series_make(const ml_heights *heights, double n) {
     return made;
 }
 
-/* Coefficient i. The division by i is done first: it does not wait for the coefficients before. */
+/* Coefficient i, from those before it: those before 0 are 0, as `recent` is at the start. The
+ * division by i does not wait for the coefficients before. */
 static double series_next(series *power, uint64_t i) {
-    double const index = (double)i, over = 1 / index;
+    double const over = 1 / (double)i;
     double       sum = 0;
-    for (unsigned l = 1; l < power->depth && power->cost[l] <= i; l++) {
-        sum += (power->rise[l] - index * power->fall[l]) * over *
+    for (unsigned l = 1; l < power->depth; l++) {
+        sum += (power->rise[l] * over - power->fall[l]) *
                power->recent[(i - power->cost[l]) % ML_MAX_COST];
     }
     double const term = sum > 0 ? sum : 0;
