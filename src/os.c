@@ -253,21 +253,13 @@ static bool save_give_name(os_save *save) {
     return save->is_named;
 }
 
-static bool save_rename(os_save *save) {
-    if (!save->is_named && !save_give_name(save)) return false;
-    return renameat(save->folder, save->temporary, save->folder, save->name) == 0;
-}
-
-/* Some file systems cannot sync a folder, and do not need it. */
-static bool sync_folder(int folder) {
-    return sync_whole(folder) || errno == EINVAL || errno == ENOTSUP;
-}
-
 bool tamis_os_save_commit(os_save *save, int *reterr) {
-    bool is_done = sync_whole(save->descriptor) && save_rename(save);
+    bool is_done = sync_whole(save->descriptor) && (save->is_named || save_give_name(save)) &&
+                   renameat(save->folder, save->temporary, save->folder, save->name) == 0;
     if (is_done) save->is_named = false; /* from here on nothing can be undone */
     save->is_replaced = is_done;
-    is_done = is_done && sync_folder(save->folder);
+    /* Some file systems cannot sync a folder, and do not need it. */
+    is_done = is_done && (sync_whole(save->folder) || errno == EINVAL || errno == ENOTSUP);
     int const error = errno;
     tamis_os_save_abandon(save);
     return is_done || fail(reterr, error);

@@ -43,12 +43,6 @@ static tamis_status remove_copy(tamis_set *set, uint64_t hash, bool *ret_is_last
     return status;
 }
 
-/* If a set cannot count copies, adding a key again changes nothing. Adding a saturated key changes
- * nothing, either. */
-static bool takes_more_copies(const kind_calls *calls, const tamis_table *table, uint64_t hash) {
-    return calls->count != NULL && calls->count(table, hash) != TAMIS_COUNT_MANY;
-}
-
 /* Kinds without add_copies add the copies one by one. If there is no room for all, those that were
  * added are removed again. */
 tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table, uint64_t hash,
@@ -62,7 +56,11 @@ tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table,
             return status;
         }
         added++;
-        if (added < copies && !takes_more_copies(calls, table, hash)) break;
+        /* If a set cannot count copies, adding a key again changes nothing. Adding a saturated key
+         * changes nothing, either. */
+        if (added < copies &&
+            (calls->count == NULL || calls->count(table, hash) == TAMIS_COUNT_MANY))
+            break;
     }
     return TAMIS_OK;
 }

@@ -152,18 +152,15 @@ tamis_status tamis_states_merge(tamis_states *into, const tamis_states *from) {
     return tamis_change_by(&into->set, &from->set, merge_states);
 }
 
-/* How many keys there are; an estimate where keys share cells and age. */
-static uint64_t states_keys(const tamis_states *states) {
-    const kind_states *const kind = states_kind(states);
-    return kind->keys != NULL ? kind->keys(&states->set.table) : states->set.table.keys;
-}
-
 tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_facts *ret_facts) {
     tamis_facts as_set;
     if (states == NULL || ret_facts == NULL) return TAMIS_ERR_ARGUMENT;
     const tamis_table *const table = &states->set.table;
+    const kind_states *const kind = states_kind(states);
     tamis_share_hold(&states->set);
     (void)!tamis_get_facts(&states->set, &as_set); /* the arguments are right */
+    /* How many keys there are; an estimate where keys share cells and age. */
+    uint64_t const keys = kind->keys != NULL ? kind->keys(table) : table->keys;
     *ret_facts = (tamis_states_facts){ .kind = as_set.kind,
                                        .isa = as_set.isa,
                                        .hash = as_set.hash,
@@ -175,7 +172,7 @@ tamis_status tamis_states_get_facts(const tamis_states *states, tamis_states_fac
                                        .values = table->values,
                                        .timeout = table->sweep.timeout,
                                        .timer_bits = (unsigned)table->sweep.timer_bits,
-                                       .keys = states_keys(states),
+                                       .keys = keys,
                                        .saturated = as_set.saturated,
                                        .moved = as_set.moved,
                                        .aged = tamis_sum_tables(&states->set).aged,

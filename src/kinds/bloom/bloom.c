@@ -183,11 +183,6 @@ static void bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned
     }
 }
 
-TAMIS_INLINE tamis_status bloom_add_blocked_as(tamis_table *table, uint64_t hash, unsigned k) {
-    table->keys += block_mark(bloom_line(table, hash), hash, k);
-    return TAMIS_OK;
-}
-
 /* The front door has prefetched the lines of the chunk by bloom_fetch(), so that these two only
  * loop. The answers of a chunk are a mask, and no branch depends on them. */
 TAMIS_INLINE uint64_t bloom_has_chunk_blocked_as(const tamis_table *table, const uint64_t *hash,
@@ -215,7 +210,8 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
         return block_holds(bloom_line(table, hash), hash, k);                                      \
     }                                                                                              \
     static tamis_status bloom_add_##name(tamis_table *table, uint64_t hash) {                      \
-        return bloom_add_blocked_as(table, hash, k);                                               \
+        table->keys += block_mark(bloom_line(table, hash), hash, k);                               \
+        return TAMIS_OK;                                                                           \
     }                                                                                              \
     static STRIPE_READER uint64_t bloom_has_chunk_##name(const tamis_table *table,                 \
                                                          const uint64_t *hash, unsigned n) {       \

@@ -109,7 +109,7 @@ static void dlcbf_prepare(tamis_table *table) {
     if (!tamis_dlcbf_bytes(g, &bytes)) return; /* it will get no body either */
     dlcbf_shape const shape = { .cells = cells_make(
                                     (cells_shape){ .n = (unsigned)g[DLCBF_CELLS],
-                                                   .bits = (unsigned)dlcbf_cell_bits(g),
+                                                   .bits = (unsigned)dleft_cell_bits(g),
                                                    .print_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
                                                    .bytes = (unsigned)g[DLCBF_BUCKET_BYTES] }),
                                 .places = dleft_make((unsigned)g[DLCBF_TABLES], g[DLCBF_BUCKETS],

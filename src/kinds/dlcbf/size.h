@@ -41,10 +41,6 @@ static_assert((int)DLCBF_REMAINDER_BITS == (int)DLEFT_PRINT_BITS &&
 #define DLCBF_MAX_COUNTER_BITS 4
 #define DLCBF_COPIES 4 /* cells that a fingerprint may take, if it has counters */
 
-static inline uint64_t dlcbf_cell_bits(const uint64_t *g) {
-    return dleft_cell_bits(g);
-}
-
 /* Copies that one cell can have. */
 static inline uint64_t dlcbf_full(const uint64_t *g) {
     return UINT64_C(1) << g[DLCBF_COUNTER_BITS];

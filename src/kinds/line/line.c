@@ -156,19 +156,16 @@ static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Slots, shelf keys and attic words that there are. */
-static double line_room(const lines_shape *shape) {
-    uint64_t const shelves = (shape->buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
-    return (double)(shape->buckets * RUNS_SLOTS + shelves * SHELF_KEYS + shape->room);
-}
-
 /* A lookup says yes if the fingerprint is stored, so the fpr is the share of stored fingerprints.
  * Copies in separate entries take room, but count once. */
 static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
     const lines_shape *const shape = &line_shape_of(table)->lines;
     uint64_t const           all = tamis_line_prints(table->geometry);
-    uint64_t                 prints = 0, entries = 0;
-    lines_list               list;
+    uint64_t const           shelves = (shape->buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
+    /* Slots, shelf keys and attic words that there are. */
+    uint64_t const room = shape->buckets * RUNS_SLOTS + shelves * SHELF_KEYS + shape->room;
+    uint64_t       prints = 0, entries = 0;
+    lines_list     list;
     for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
         lines_gather(line_view(table), bucket, &list);
         entries += list.n;
@@ -178,7 +175,7 @@ static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
     }
     *ret_survey = (kind_survey){ .fpr = (double)prints / (double)all,
                                  .distinct = tamis_prints_distinct(all, prints),
-                                 .load = (double)entries / line_room(shape),
+                                 .load = (double)entries / (double)room,
                                  .prints = prints };
 }
 

@@ -19,11 +19,6 @@
 /* 1 / i for all values of a law: a division takes as long as ten multiplications. */
 typedef double law_inverses[MAX_TAIL + 2];
 
-static void law_inverses_make(law_inverses ret_inverses) {
-    ret_inverses[0] = 0;
-    for (unsigned i = 1; i < MAX_TAIL + 2; i++) ret_inverses[i] = 1.0 / i;
-}
-
 /* Poisson(mean). Returns the last value above NEVER; from there on all is 0. */
 static unsigned law_poisson(double *ret_law, unsigned most, double mean,
                             const law_inverses inverses) {
@@ -112,9 +107,9 @@ static void law_cut_all(double chain, law_rooms rooms, unsigned most, law_keys *
     double const any = 1.0 / LINE_CHAINS;
     double       at[MAX_CHAIN + 1], at_flood[MAX_CHAIN + 1];
     law_cut      cut = { .last_behind = 0 };
-    law_inverses inverses;
+    law_inverses inverses = { 0 };
     cut.behind = cut.room + WAYS;
-    law_inverses_make(inverses);
+    for (unsigned i = 1; i < MAX_TAIL + 2; i++) inverses[i] = 1.0 / i;
     (void)law_poisson(cut.chain, MAX_CHAIN, chain, inverses);
     for (unsigned c = 0; c < LINE_CHAINS; c++) {
         unsigned const behind = LINE_CHAINS - 1 - c;

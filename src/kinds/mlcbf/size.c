@@ -221,16 +221,13 @@ static bool fit_blocks(const ml_search *search, const ml_heights *heights, doubl
 
 /* ------------------------------------------------------------------ which table is better */
 
-static double table_bits(const uint64_t *g) {
-    levels const layout = ml_levels(g);
-    return (double)g[ML_BLOCKS] * (double)levels_block_bits(&layout);
-}
-
 /* Keep this table if it is cheaper than the best so far, or as cheap with a lower rate, and if it
  * meets the rate by the whole analysis. If the number of blocks is fixed, any rate is accepted. */
 static void ml_try_table(ml_search *search, const ml_model *model, const uint64_t *g) {
     const tamis_need *const need = search->need;
-    double const            price = price_of(search, g, table_bits(g));
+    levels const            layout = ml_levels(g);
+    double const            bits = (double)g[ML_BLOCKS] * (double)levels_block_bits(&layout);
+    double const            price = price_of(search, g, bits);
     ml_forecast             forecast;
     if (price > search->price) return;
     if (search->count_to != 0 && tamis_ml_count_to(g) < search->count_to) return;
@@ -417,19 +414,16 @@ static bool ml_need_is_possible(const tamis_need *need) {
     return mask == NEED_FREE || increments_are_possible(mask);
 }
 
-/* The price from which on a table is too large. If speed is preferred, the price depends on the
- * hashes, too, and a limit of bytes says nothing about it. */
-static double price_limit(const tamis_need *need) {
-    return need_is_fast(need) ? INFINITY : 8 * need_bytes_limit(need);
-}
-
 bool tamis_ml_choose(const tamis_need *need, uint64_t *ret_geometry) {
-    ml_search search = { .need = need,
-                         .n = (double)need->work.capacity,
-                         .lifetime = (double)need->work.lifetime,
-                         .count_to = min_u64(need->count_to, ML_MAX_COUNT),
-                         .price = price_limit(need),
-                         .rate = 2 };
+    /* The price from which on a table is too large. If speed is preferred, the price depends on the
+     * hashes, too, and a limit of bytes says nothing about it. */
+    double const limit = need_is_fast(need) ? INFINITY : 8 * need_bytes_limit(need);
+    ml_search    search = { .need = need,
+                            .n = (double)need->work.capacity,
+                            .lifetime = (double)need->work.lifetime,
+                            .count_to = min_u64(need->count_to, ML_MAX_COUNT),
+                            .price = limit,
+                            .rate = 2 };
     if (!ml_need_is_possible(need)) return false;
     ml_try_sets(&search);
     if (search.best[ML_HASHES] == 0 && search.count_to != 0) {

@@ -344,12 +344,6 @@ static bool rank_is_hopeless(const rank_search *s, const uint64_t *g, uint64_t c
     return s->fixed[RANK_CELLS] == NEED_FREE && fmax(all, buckets * line) >= (double)s->bits;
 }
 
-/* Are the cells of all levels fixed? */
-static bool rank_is_cut(const rank_search *s) {
-    return s->fixed[RANK_CELLS] != NEED_FREE && s->fixed[RANK_CELLS2] != NEED_FREE &&
-           s->fixed[RANK_CELLS3] != NEED_FREE;
-}
-
 /* The extensions of buckets with this many cells, where an extension has `more`: at least one,
  * unless they have no cells. */
 static uint64_t rank_pool_of(rank_search *s, uint64_t buckets, uint64_t cells, uint64_t more) {
@@ -387,7 +381,10 @@ static void rank_choose_cells(rank_search *s, uint64_t *g) {
     uint64_t const low = (uint64_t)fmax(1, mean - sigma);
     if (rank_is_hopeless(s, g, low)) return;
     for (unsigned i = 0; i <= RANK_MAX_CELLS; i++) s->pool[i] = NEED_FREE;
-    if (rank_is_cut(s)) {
+    bool const are_all_fixed = s->fixed[RANK_CELLS] != NEED_FREE &&
+                               s->fixed[RANK_CELLS2] != NEED_FREE &&
+                               s->fixed[RANK_CELLS3] != NEED_FREE;
+    if (are_all_fixed) {
         rank_choose_pools(s, g);
         return;
     }

@@ -10,12 +10,6 @@
 
 /* ------------------------------------------------------------------ survey */
 
-/* Cells in all buckets and extensions. */
-static double rank_room(const chains_shape *shape) {
-    return (double)(shape->buckets * shape->room[0] + shape->pool[1] * shape->room[1] +
-                    shape->pool[2] * shape->room[2]);
-}
-
 static bool rank_count_one(void *context, const chains_place *place, const copies_entry *entry) {
     kind_survey *const survey = context;
     (void)place;
@@ -30,10 +24,13 @@ static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
     const chains_shape *const shape = &rank_shape_of(table)->chains;
     uint64_t const            all = tamis_rank_prints(table->geometry);
     kind_survey               survey = { .prints = 0 };
+    /* Cells in all buckets and extensions. */
+    uint64_t const room = shape->buckets * shape->room[0] + shape->pool[1] * shape->room[1] +
+                          shape->pool[2] * shape->room[2];
     for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
         copies_each(rank_view(table), bucket, rank_count_one, &survey);
     }
-    survey.load /= rank_room(shape);
+    survey.load /= (double)room;
     survey.fpr = (double)survey.prints / (double)all;
     survey.distinct = tamis_prints_distinct(all, survey.prints);
     *ret_survey = survey;

@@ -140,7 +140,7 @@ static void sizes_are_those_that_are_promised(void **state) {
         double const bits = 8 * bytes_of(g) / 1e6;
         print_message("# %g, %s: %u x %u cells of %u bits, %.3f bits per key\n", p->fpr,
                       p->is_fast ? "fast" : "small", (unsigned)g[DLCBF_TABLES],
-                      (unsigned)g[DLCBF_CELLS], (unsigned)dlcbf_cell_bits(g), bits);
+                      (unsigned)g[DLCBF_CELLS], (unsigned)dleft_cell_bits(g), bits);
         assert_true(bits <= p->bits_per_key);
         assert_true(tamis_prints_fpr(tamis_dlcbf_prints(g), 1e6) <= p->fpr);
         assert_true(tamis_dlcbf_overflow(g, 1e6, 16e6) <= 1e-10);

@@ -18,7 +18,7 @@ static tamis_set *make(const char *geometry, uint64_t keys) {
 static cells_shape shape_of(const tamis_set *set) {
     const uint64_t *const g = set->table.geometry;
     return cells_make((cells_shape){ .n = (unsigned)g[DLCBF_CELLS],
-                                     .bits = (unsigned)dlcbf_cell_bits(g),
+                                     .bits = (unsigned)dleft_cell_bits(g),
                                      .print_bits = (unsigned)g[DLCBF_REMAINDER_BITS],
                                      .bytes = (unsigned)g[DLCBF_BUCKET_BYTES] });
 }
