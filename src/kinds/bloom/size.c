@@ -80,8 +80,7 @@ static uint64_t best_blocked_k(double n, uint64_t first, uint64_t last, const ui
 #define FEWEST_FAST_HASHES 8
 
 /* In two steps: the fewest lines over all k that are possible; then, with this number of lines, the
- * k with
- * the lowest rate, which may be another one. A fixed k is the only one that is tried. */
+ * k with the lowest rate, which may be another one. A fixed k is the only one that is tried. */
 static bool bloom_choose_blocked(const tamis_need *need, uint64_t *g) {
     bool const     is_any_k = g[BLOOM_HASHES] == NEED_FREE;
     uint64_t const fewest = need_is_fast(need) ? FEWEST_FAST_HASHES : 1;

@@ -192,8 +192,7 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
 }
 
 /* The fewest lines over all k that are possible; then, with this number of lines, the k with the
- * lowest rate. A
- * line needs a counter for each hash, so wide counters limit k. */
+ * lowest rate. A line needs a counter for each hash, so wide counters limit k. */
 static bool cbf_choose_blocked(const tamis_need *need, uint64_t *g) {
     uint64_t const k = g[CBF_HASHES], room = cbf_per_line(g), most = min_u64(CBF_MAX_HASHES, room);
     uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;

@@ -19,7 +19,7 @@ TAMIS_INLINE const line_shape *line_shape_of(const tamis_table *table) {
 }
 
 /* Rests may be there: is_bare is false. Functions for tables without rests make a view of their own
- * (line.c). */
+ * (line_view_as in operations.h). */
 TAMIS_INLINE lines_view line_view(const tamis_table *table) {
     return (lines_view){ table->body, &line_shape_of(table)->lines, false };
 }

@@ -42,7 +42,16 @@ enum {
 
 /* Mean loads of a line. The smallest table is searched between the first and the last. One that
  * shall be fast is not as full, since a line that is cut costs time; with rests, which cost time
- * anyway, it is a little fuller. */
+ * anyway, it is a little fuller. What the law says of some loads (tamis_line_shares):
+ *
+ *     mean load     lines that are cut     keys on shelves     keys in the attic
+ *     36            1.1%                   0.1%                none
+ *     40            5.3%                   0.5%                2 in 10^6
+ *     44            16%                    1.7%                0.05%
+ *     46            25%                    2.5%                0.3%
+ *     48            35%                    3.2%                1.1%
+ *
+ * Most keys of a line that is cut are still in it: only its last chains are not. */
 #define LINE_MIN_LOAD 24.0
 #define LINE_GOOD_LOAD 36.0 /* below it, a longer remainder is better than more lines */
 #define LINE_FAST_LOAD 44.0
