@@ -19,6 +19,14 @@
  * each other, and removing a word leaves no mark. There are `room` places after the last home, so
  * that `room` words always find a place: only the number of words can make the attic full.
  *
+ * A new word pushes the words after it up to the next empty place; a removal brings them back, but
+ * no word further than to its home:
+ *
+ *             [ A1 ][ A2 ][ C1 ][ C2 ][    ]
+ *     + A3    [ A1 ][ A2 ][ A3 ][ C1 ][ C2 ]      C1 and C2 were pushed
+ *     - A1    [ A2 ][ A3 ][ C1 ][ C2 ][    ]      all of them came back
+ *     - A2    [ A3 ][ C1 ][ C2 ][    ][    ]      C1 is at home now, and goes no further
+ *
  * Each word has a rest, a field of `rest_bits` bits that moves with it (lines.h).
  */
 #ifndef TAMIS_KINDS_LINE_ATTIC_H
@@ -136,7 +144,8 @@ static __attribute__((unused)) void attic_add(const attic_view *attic, uint64_t 
                                               uint64_t rest) {
     uint64_t place = attic_find(attic, word);
     while (attic_word(attic, place) == word && attic_rest(attic, place) < rest) place++;
-    /* Each word up to the next empty place moves on by one. */
+    /* Each word up to the next empty place moves on by one. There is one: `room` places follow the
+     * last home. The test of `place` is for a body that was not checked. */
     for (; word != 0 && place < attic_places(attic); place++) {
         uint64_t const next = attic_word(attic, place), next_rest = attic_rest(attic, place);
         attic_set(attic, place, word, rest);
@@ -146,7 +155,9 @@ static __attribute__((unused)) void attic_add(const attic_view *attic, uint64_t 
     le64_store(attic->body + attic->count, attic_count(attic) + 1);
 }
 
-/* Remove the word at `place`: those after it that are not at home move back by one. */
+/* Remove the word at `place`: those after it that are not at home move back by one. The first word
+ * that is at home or beyond an empty place ends that: words are in the order of homes, so none
+ * after it can have been pushed by the one that goes. */
 static __attribute__((unused)) void attic_take(const attic_view *attic, uint64_t place) {
     uint64_t next = attic_word(attic, place + 1);
     while (next != 0 && attic_home(attic, attic_bucket(next)) <= place) {

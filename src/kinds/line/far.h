@@ -24,7 +24,7 @@ TAMIS_INLINE void lines_fetch_tail(lines_view lines, uint64_t bucket) {
 }
 
 /* Move the whole last run of a line to the tail. There must be room. Its chain stays marked as
- * occupied. */
+ * occupied: that, with fewer runs than marked chains, is how a lookup sees that it is elsewhere. */
 static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bucket) {
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, bucket);
@@ -43,7 +43,9 @@ static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bu
     runs_store(line, index);
 }
 
-/* Bring the first runs of the tail back into the line, as long as they fit as a whole. */
+/* Bring the first runs of the tail back into the line, as long as they fit as a whole. They come
+ * after all runs of the line, since the tail has the later chains, so no slot moves. When a run is
+ * back, the bit of the new end is one more start: runs and marked chains are counted by that. */
 static __attribute__((noinline, unused)) void
 lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
     lines_view const lines = { body, shape, false };
@@ -66,7 +68,17 @@ lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
     }
 }
 
-/* What happens to an entry for which the line has no free slot. */
+/* What happens to an entry for which the line has no free slot. In a line that had 5 slots, with
+ * the numbers of the chains for its entries:
+ *
+ *     line 3 8 9 17 17    tail 20 20 31
+ *
+ *     add 8     PUSHES     line 3 8 8 9 .       tail 17 17 20 20 31      2 entries move to the tail
+ *     add 17    JOINS      line 3 8 9 . .       tail 17 17 17 20 20 31   2 entries and the new one
+ *     add 18    FOLLOWS    line 3 8 9 17 17     tail 18 20 20 31         the new one
+ *
+ * Each time the line keeps the first chains that fit as a whole: the next one has more entries than
+ * the line has free slots. */
 typedef enum lines_way {
     LINES_PUSHES, /* it goes into the line, and the last run, a later chain, moves to the tail */
     LINES_JOINS,  /* it belongs to the last run, and that does not fit any more: both to the tail */
@@ -109,7 +121,8 @@ lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
 
 /* ------------------------------------------------------------------ one fingerprint */
 
-/* The entries of a fingerprint in the whole table. */
+/* The entries of a fingerprint in the whole table. All of them are in one place, the line or the
+ * tail, since a chain is never cut in two. */
 typedef struct lines_found {
     unsigned   copies;
     lines_here here;   /* what its line has */
@@ -117,12 +130,15 @@ typedef struct lines_found {
     tail_entry entry;  /* its first entry there, if copies is not 0 */
 } lines_found;
 
+/* Look in the line first. Its index says whether the chain is there, in the tail, or empty; only
+ * then is the tail searched. */
 TAMIS_INLINE lines_found lines_look(lines_view lines, const lines_place *place) {
     lines_found found = { .here = lines_look_here(lines, place) };
     found.copies = found.here.copies;
     found.is_far = run_is_far(found.here.mine);
     if (__builtin_expect(found.is_far, 0)) {
         tail_entry entry; /* not found.entry itself, since its address would force it into memory */
+        /* lines_far_find() counts entries: without counters, these are the copies. */
         if (lines_far_find(lines, place, &entry, &found.copies)) found.entry = entry;
         if (found.copies != 0 && lines_counter_bits(lines) != 0)
             found.copies = rest_copies(lines.shape, entry.rest);
@@ -138,6 +154,7 @@ TAMIS_INLINE uint64_t lines_found_rest(lines_view lines, const lines_place *plac
     return tail_rest_at(&shelves, place->bucket, &found->entry);
 }
 
+/* Store another number of copies in the counter of a fingerprint that was found. */
 TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
                                    const lines_found *found, unsigned copies) {
     field_set(lines.body, lines_found_rest(lines, place, found),
@@ -155,7 +172,9 @@ TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
     return true;
 }
 
-/* Remove an entry of the tail. If it was the last of its chain, the chain is empty now. */
+/* Remove an entry of the tail. If it was the last of its chain, the chain is empty now. The tail
+ * may now begin with a run that fits into its line, even if the line has not changed: the first run
+ * of the tail has become shorter, or is gone. */
 static __attribute__((noinline, unused)) void
 lines_far_take(lines_view lines, const lines_place *place, tail_entry gone) {
     shelf_view const shelves = lines_shelves(lines);

@@ -10,6 +10,12 @@
  * the entry read in other digits (lines_print_place), so it works between tables of any two sizes
  * that have the same number of prints, and in both directions.
  *
+ * Worked example: line 5, chain 40, a remainder of 10 bits of which the byte is 0x85 and the other
+ * two are 01. The top bit is 1, so it becomes chain 2 (40 - 31) + 1 = 19 of line 11. The remainder
+ * has lost its top bit: its 9 bits are the byte 0x0a and one more bit, 1. Both are the print
+ *
+ *     (5 x 62 + 40) x 1024 + 0x85 x 4 + 1  =  (11 x 62 + 19) x 512 + 0x0a x 2 + 1  =  358933
+ *
  * Room. If the attic is not smaller than before, everything finds room: what line b keeps is at
  * least kept by the two lines together, since each takes the first chains that fit, and these are
  * fewer. So their tails are together no longer than the tail of b; and two shelves hold at least
@@ -22,6 +28,9 @@
 #include "size.h"
 #include "split.h"
 
+/* As many prints, in another number of lines: each doubling takes a bit from the remainder. A byte
+ * of remainder must be left. Chains are always 62, so nothing else changes but the attic, which
+ * depends on how many keys there will be. */
 static bool line_scale(const uint64_t *g, int doublings, uint64_t *ret_fixed) {
     uint64_t const shrink = doublings < 0 ? UINT64_C(1) << -doublings : 1;
     int64_t const  bits = (int64_t)g[LINE_REMAINDER_BITS] - doublings;
@@ -59,6 +68,7 @@ typedef struct lines_load {
 static unsigned lines_kept(const lines_load *load) {
     unsigned kept = load->n;
     if (kept <= RUNS_SLOTS) return kept;
+    /* Go back from the first entry that has no slot to where its chain begins. */
     for (kept = RUNS_SLOTS; kept != 0; kept--) {
         if ((load->key[kept] ^ load->key[kept - 1]) >> LINES_BYTE_BITS != 0) break;
     }
@@ -74,6 +84,8 @@ static bool lines_fill(lines_view lines, const lines_load *load) {
     unsigned const   beyond = load->n - kept;
     runs             index = { 0, UINT64_C(1) << kept };
     if (beyond > LINES_MAX_TAIL || !tail_has_room(&shelves, load->bucket, beyond)) return false;
+    /* All chains are marked, those of the tail, too; a run begins where the chain changes.
+     * RUNS_CHAINS is no chain, so the first entry begins one. */
     for (unsigned i = 0, last = RUNS_CHAINS; i < load->n; i++) {
         unsigned const chain = load->key[i] >> LINES_BYTE_BITS;
         index.occ |= UINT64_C(1) << chain;
@@ -179,6 +191,8 @@ static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const li
     return true;
 }
 
+/* Three ways, the fastest that applies: a line without a tail becomes two empty lines by masks
+ * (split.h); to a table of twice the lines, entry by entry; to a table of any size, by prints. */
 static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     const line_shape *const shape = line_shape_of(from);
     lines_view const        target = line_view(to);
@@ -198,7 +212,8 @@ static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_t
     return TAMIS_OK;
 }
 
-/* Take the words of a bucket out of the attic. */
+/* Take the words of a bucket out of the attic: one by one, since others may come back to the places
+ * that become free. */
 static void line_empty_attic(tamis_table *table, uint64_t bucket) {
     shelf_view const shelves = lines_shelves(line_view(table));
     uint64_t         place;
@@ -206,7 +221,9 @@ static void line_empty_attic(tamis_table *table, uint64_t bucket) {
     while (tail_words(&shelves, bucket, 0, 0, &place) != 0) attic_take(&shelves.attic, place);
 }
 
-/* The bytes of lines, shelves and their rests that belong to buckets before this one. */
+/* The bytes of lines, shelves and their rests that belong to buckets before this one. `bucket` is a
+ * multiple of the group, or the number of all buckets, where each part ends where the next begins.
+ * The attic belongs to no bucket. */
 static unsigned line_spans(const tamis_table *table, uint64_t bucket, kind_span *ret_spans) {
     const lines_shape *const shape = &line_shape_of(table)->lines;
     lines_view const         lines = line_view(table);
@@ -223,6 +240,8 @@ static unsigned line_spans(const tamis_table *table, uint64_t bucket, kind_span 
     return 4;
 }
 
+/* The attic first: the words of these buckets are found by way of their shelves. Then all their
+ * bytes are zeroed: what the spans before `first + n` have more than those before `first`. */
 static void line_wipe(tamis_table *table, uint64_t first, uint64_t n) {
     kind_span before[KIND_MAX_SPANS], after[KIND_MAX_SPANS];
     for (uint64_t bucket = first; bucket < first + n; bucket++) line_empty_attic(table, bucket);
@@ -233,6 +252,7 @@ static void line_wipe(tamis_table *table, uint64_t first, uint64_t n) {
     }
 }
 
+/* Files do not store `entries`. Without counters it is `keys`, and is not kept. */
 static uint64_t line_entries_now(const tamis_table *table) {
     return table->geometry[LINE_COUNTER_BITS] == 0 ? table->keys : table->entries;
 }
@@ -253,7 +273,7 @@ TAMIS_INLINE line_sides line_two_sides(const kind_sides *sides) {
     return (line_sides){ { line_view(sides->table), line_view(sides->next) }, sides->boundary };
 }
 
-/* As line_fetch(). */
+/* As line_fetch(), where each key may be in either table of a step. */
 static void line_fetch_sides(const kind_sides *both, const uint64_t *hash, unsigned n,
                              bool is_update) {
     line_sides const sides = line_two_sides(both);

@@ -28,7 +28,8 @@ static double law_mean(const double *law, unsigned most) {
 
 /* ------------------------------------------------------------------ sums of independent values */
 
-/* Add `p` times a law to *to, with all values moved up by `more`. */
+/* Add `p` times a law to *to, with all values moved up by `more`: the law of a sum in which the
+ * other value is `more`, with the probability p. What goes beyond `most` counts as `most`. */
 static void law_mix(double *restrict to, unsigned most, const double *restrict law, unsigned last,
                     unsigned more, double p) {
     unsigned const whole = more > most ? 0 : law_at_most(last + 1, most - more);
@@ -65,7 +66,8 @@ static void law_add(double *law, unsigned most, const double *other, unsigned la
     memcpy(law, sum, (most + 1) * sizeof *law);
 }
 
-/* The law of the sum of n values of the same law: by doubling, from the highest bit of n on. */
+/* The law of the sum of n values of the same law: by doubling, from the highest bit of n on. For n
+ * = 13, 1101 in binary, these are sums of 1, 2 + 1, 2 x 3, and 2 x 6 + 1 values. */
 static void law_repeat(double *ret_law, unsigned most, const double *one, unsigned one_last,
                        unsigned n) {
     memset(ret_law, 0, (most + 1) * sizeof *ret_law);
@@ -88,7 +90,8 @@ static void law_together(const law_tails *tails, const double *flooded, unsigned
     if (flooded != NULL) law_add(ret_law, most, flooded, law_last(flooded, MAX_TAIL));
 }
 
-/* The entries that a shelf sends to the attic: those beyond its places. */
+/* The entries that a shelf sends to the attic: those beyond its places. That is the law of its
+ * tails with 0 to LINE_SHELF put together, and the rest moved down by LINE_SHELF. */
 static void law_sent(const law_tails *tails, const double *flooded, unsigned lines,
                      double *ret_sent) {
     law_together(tails, flooded, lines, MAX_SENT, ret_sent);
@@ -129,8 +132,10 @@ void tamis_line_shares(double mean, law_shares *ret_shares) {
 
 /* ------------------------------------------------------------------ the attic, exactly */
 
-/* The law of what all shelves send, with this many keys. A flooded key is on a shelf that has as
- * many lines as there are. False: it goes beyond MAX_SUM. */
+/* The law of what all shelves send, with this many keys: of the whole shelves that are alike, of
+ * one with the flooded key, and of the last one, which may have fewer lines. A flooded key is on a
+ * shelf that has as many lines as there are: there it sends the most. False: it goes beyond
+ * MAX_SUM. */
 static __attribute__((noinline)) bool law_sum(const law_life *life, double keys, double *ret_sum) {
     unsigned const lines = (unsigned)life->lines, whole = lines / LINE_GROUP;
     unsigned const rest = lines % LINE_GROUP; /* lines of the last shelf */
@@ -167,13 +172,13 @@ static bool law_sums_make(const law_life *life, law_sums *ret_sums) {
     return true;
 }
 
-/* From G(n) and G(n + 1). */
+/* The probability of law.h, from G(n) and G(n + 1). The difference can be rounded to less than
+ * 0. */
 static double law_refused(const law_life *life, double now, double next) {
     return fmin(1, 2 * (now + life->churn * fmax(0, next - now)));
 }
 
-/* P[more is sent than the attic has room for], from both laws; and the least room for a
- * probability, by going down from the largest value until the tail is too heavy. */
+/* P[more is sent than the attic has room for], from both laws. */
 static double law_exact(const law_life *life, const law_sums *sums, double room) {
     double now = 0, next = 0;
     for (unsigned k = MAX_SUM; k > room; k--) {
@@ -183,6 +188,8 @@ static double law_exact(const law_life *life, const law_sums *sums, double room)
     return law_refused(life, now, next);
 }
 
+/* The least room for a probability: go down from the largest value, and add up P[S >= room]. The
+ * first room at which that is too much is enough: only more than it overflows. */
 static double law_exact_room(const law_life *life, const law_sums *sums, double overflow) {
     double   now = 0, next = 0;
     unsigned room = MAX_SUM;
@@ -234,7 +241,12 @@ static double law_tail_moment(const double *tail, unsigned last, double theta) {
 }
 
 /* ln E[e^(theta x sent)] of a shelf: that of its tails, LINE_SHELF entries less. But where the
- * tails have no more than that, nothing is sent. */
+ * tails have no more than that, nothing is sent. So with X entries in the tails and s = LINE_SHELF
+ *
+ *     E[e^(theta max(0, X - s))]  =  E[e^(theta (X - s))]
+ *                                    + sum over i < s of  P[X = i] (1 - e^(theta (i - s)))
+ *
+ * and only the laws of fewer than s entries are needed beside the moment of the tails. */
 static double law_sent_moment(const double *within, double tails, double theta) {
     double const step = exp(-theta), less = tails - theta * LINE_SHELF;
     double       sum = exp(less), power = step;
@@ -243,7 +255,8 @@ static double law_sent_moment(const double *within, double tails, double theta) 
     return log(sum);
 }
 
-/* ln E[e^(theta S)]. */
+/* ln E[e^(theta S)]: shelves are independent, so their logarithms add up. Likewise the tails of the
+ * lines of a shelf. */
 static double law_moment(const law_shelves *shelves, double theta) {
     double const plain = law_tail_moment(shelves->tails.plain, shelves->last_plain, theta);
     double const flooded = law_tail_moment(shelves->tails.flooded, shelves->last_flooded, theta);
@@ -288,6 +301,7 @@ static double law_least(const law_shelves *shelves, law_chernoff *bound, double 
     return least;
 }
 
+/* Chernoff's bound in place of both G(n) and of the term for churn (law.h). */
 static __attribute__((noinline)) double law_bound(const law_life *life, double room) {
     law_shelves shelves;
     law_shelves_make(life, &shelves);
@@ -295,6 +309,7 @@ static __attribute__((noinline)) double law_bound(const law_life *life, double r
     return fmin(1, 2 * (1 + life->churn) * exp(log_p));
 }
 
+/* The same, solved for the room: -ln of the probability that G(n) may have is the budget. */
 static __attribute__((noinline)) double law_bound_room(const law_life *life, double overflow) {
     double const budget = -log(overflow / (2 * (1 + life->churn)));
     law_shelves  shelves;

@@ -1,9 +1,27 @@
-/* layout.c - the parts of a body; see size.h. The GPU library has this file, too. */
+/* layout.c - the parts of a body; see size.h. The GPU library has this file, too.
+ *
+ * Worked example: 1000 lines, remainders of 10 bits, no counters, an attic for 100 words. A rest is
+ * 2 bits. The attic has 126 homes, and so 226 places, with words of 3 bytes (14 bits, and 10 for a
+ * bucket).
+ *
+ *     part           begins at                 length
+ *     lines          byte 0                    1000 x 64 bytes
+ *     shelves        byte 64000                63 x 64 bytes, one for 16 lines
+ *     words          byte 68032                226 x 3 bytes
+ *     count          byte 68710                8 bytes
+ *     slot rests     bit 549760                62 x 1600 bits and 832: 16 lines are 25 whole words,
+ *                                              the last 8 lines 12.5, rounded up
+ *     shelf rests    bit 649792                63 x 64 bits: 28 x 2, rounded up to a word
+ *     word rests     bit 653824                226 x 2 bits
+ *     end            bit 654276
+ */
 #include "core/checked.h"
 #include "size.h"
 
 #define LINE_BYTES 64
 
+/* 0 if a product does not fit into 64 bits: a print is made of the bits of a hash, so no table can
+ * have as many as 2^64. */
 uint64_t tamis_line_prints(const uint64_t *g) {
     uint64_t prints;
     if (g[LINE_REMAINDER_BITS] > 63) return 0;
@@ -11,6 +29,9 @@ uint64_t tamis_line_prints(const uint64_t *g) {
     return checked_mul(prints, UINT64_C(1) << g[LINE_REMAINDER_BITS], &prints) ? prints : 0;
 }
 
+/* Every geometry of a file passes through here, so each field is checked. Copies are told apart by
+ * entries or by counters, not by both; and an entry with a value is the only one of its
+ * fingerprint. */
 static bool line_fields_are_possible(const uint64_t *g) {
     uint64_t const bits = g[LINE_REMAINDER_BITS];
     if (g[LINE_BUCKETS] < 1 || g[LINE_BUCKETS] > LINE_MAX_BUCKETS) return false;

@@ -25,6 +25,13 @@
  *
  *     line, 50 slots  --tail-->  shelf, 28 keys of 16 lines  --rest-->  attic, one for the table
  *
+ * Worked example: lines at a mean load of 44 keys (LINE_FAST_LOAD), without counters and with
+ * remainders of 8 bits. A line with its 16th part of a shelf has 512 + 32 bits, so a key takes 544
+ * / 44 = 12.4 bits; the attic and the spare lines of small tables come on top. An absent key is
+ * compared with the 44 / 62 keys of its chain on average, each of which has its byte with a chance
+ * of 1 / 256: the fpr is 44 / (62 x 256) = 0.28%. Each further bit of remainder halves the fpr, and
+ * costs a bit for each of the 50 slots: 50 / 44 = 1.14 bits for a key.
+ *
  * Why
  * ---
  * In a table that is larger than the caches, the number of cache lines decides the speed, and then
@@ -122,6 +129,8 @@ static void line_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ fingerprints */
 
+/* Buckets are the first digits of prints, and the entries of a bucket are sorted by chain, byte and
+ * rest: so prints come in increasing order, as kind.h asks. */
 static bool line_each(const tamis_table *table, kind_visit *visit, void *context) {
     const line_shape *const shape = line_shape_of(table);
     lines_list              list;
@@ -206,6 +215,10 @@ static bool line_states_are_whole(const tamis_table *table, uint64_t bucket, con
     return true;
 }
 
+/* In the order of trust: what a check reads was checked before. The attic is searched for the
+ * tails, so it comes first; then each shelf, when its first bucket is reached; then the index of a
+ * line, before its entries are listed. What all buckets have together (I3, I5) comes last. The
+ * attic must have no words but those that shelves account for: `sent` is how many these are. */
 static bool line_validate(const tamis_table *table, const char **reterr_why) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
@@ -256,6 +269,8 @@ static const kind_calls line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
 /* Nothing is fetched, so chunks need not be small. */
 static const kind_calls line_bare_cached = { LINE_BARE_CALLS };
 
+/* A table with rests has the calls of the kind (NULL). It is not asked whether such a table is
+ * small: line_fetch_as() looks at that once for a chunk. */
 static const kind_calls *line_form(const uint64_t *geometry) {
     uint64_t   bytes;
     bool const is_bare = line_rest_bits(geometry) == 0;

@@ -1,4 +1,8 @@
 /* line.h - what the two halves of `line` share: the set in line.c and the states in states.c.
+ *
+ * A tamis_table knows nothing of lines. Its `derived` words are a line_shape, which line_prepare()
+ * fills in once, when a table is made or opened; every operation begins by looking at its table
+ * through that (line_view).
  */
 #ifndef TAMIS_KINDS_LINE_LINE_H
 #define TAMIS_KINDS_LINE_LINE_H

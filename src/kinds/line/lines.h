@@ -95,7 +95,13 @@ typedef struct lines_place {
     uint8_t  chain, byte;
 } lines_place;
 
-/* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64. */
+/* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64. For 1000
+ * lines and the hash 0x9e3779b97f4a7c15, which is 0.6180339887 x 2^64:
+ *
+ *     0.6180339887 x 1000 = 618.0339887        line 618
+ *     0.0339887    x   62 =   2.1073           chain 2
+ *     0.1073       x  256 =  27.469            byte 27
+ *     0.469        x    4 =   1.88             the other 2 bits of a remainder of 10 bits: 1 */
 TAMIS_INLINE lines_place lines_find(lines_view lines, uint64_t hash) {
     lines_place place;
     place.bucket = fastrange_next(&hash, lines.shape->buckets);
@@ -118,7 +124,8 @@ TAMIS_INLINE unsigned lines_key(const lines_place *place) {
 
 /* ------------------------------------------------------------------ rests */
 
-/* The bit of the body where the rest of a slot begins. Those of 16 lines end at a whole word. */
+/* The bit of the body where the rest of a slot begins. Those of 16 lines end at a whole word:
+ * slot_pad bits after each such group are not used. */
 TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned slot) {
     return lines.shape->slot_rests + (bucket * RUNS_SLOTS + slot) * lines_rest_bits(lines) +
            bucket / SHELF_BUCKETS * lines.shape->slot_pad;
@@ -129,7 +136,12 @@ TAMIS_INLINE uint64_t lines_rest(lines_view lines, uint64_t bucket, unsigned slo
 }
 
 /* The rests of a line as a row. A short window ends within the words of its group; the last group
- * of a table may have fewer lines than the others. */
+ * of a table may have fewer lines than the others.
+ *
+ * Example, with rests of 1 bit: the row of the sixth line of a group begins at bit 5 x 50 = 250 of
+ * it, in byte 31. The window is the word from there on, and the row its bits 2 to 51. With rests of
+ * 3 bits, rows of 150 bits, it begins at bit 750: the window begins at word 11, at bit 704, and the
+ * row is its bits 46 to 195. */
 TAMIS_INLINE rests_row lines_row(lines_view lines, uint64_t bucket) {
     const lines_shape *const shape = lines.shape;
     uint64_t const begin = shape->slot_rests / 8 + bucket / SHELF_BUCKETS * shape->group_bytes;
@@ -169,7 +181,8 @@ TAMIS_INLINE unsigned rest_copies(const lines_shape *shape, uint64_t rest) {
     return 1 + (unsigned)(rest & bits_low((unsigned)shape->counter_bits));
 }
 
-/* Of the slots in `mask`, those whose rest has the remainder. */
+/* Of the slots in `mask`, those whose rest has the remainder. Without further bits of remainder,
+ * the byte has said it all, and no rest is read. */
 TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place, uint64_t mask) {
     const lines_shape *const shape = lines.shape;
     if (lines_remainder_bits(lines) == LINES_BYTE_BITS) return mask;
@@ -188,7 +201,9 @@ TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place
  * removal calls get their arguments in registers: an argument in memory would be written for each
  * key, far or not. */
 
-/* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. */
+/* The first entry of the tail with the fingerprint, or false. *ret_n: how many there are. The shelf
+ * first, then the attic: so the first entry is the first in the order of the tail. Where the attic
+ * has more than one word of a key, they are next to each other. */
 static __attribute__((noinline, unused)) bool
 lines_far_find(lines_view lines, const lines_place *place, tail_entry *ret_first, unsigned *ret_n) {
     shelf_view const shelves = lines_shelves(lines);
@@ -213,6 +228,8 @@ lines_far_find(lines_view lines, const lines_place *place, tail_entry *ret_first
     return n != 0;
 }
 
+/* A lookup whose chain is in the tail. It gets the hash and not the place: the caller has both, but
+ * a place is a struct in memory. Most absent keys end at the first test, without reading a rest. */
 static __attribute__((noinline, unused)) bool
 lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
     lines_view const  lines = { body, shape, false };
@@ -238,6 +255,8 @@ TAMIS_INLINE uint64_t lines_slots_here(lines_view lines, const lines_place *plac
     return hits.slots;
 }
 
+/* A whole lookup: where the key belongs, the slots of its chain with its byte, and of these the
+ * rests. One cache line if no byte matches; few keys take the branch for tails. */
 TAMIS_INLINE bool lines_holds(lines_view lines, uint64_t hash) {
     lines_place const place = lines_find(lines, hash);
     bool              is_far;
@@ -259,6 +278,8 @@ TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
                                      const lines_place *place, run mine, uint64_t rest) {
     unsigned slot = lines_slot_after(line, place, mine);
     if (lines_rest_bits(lines) == 0 || line[RUNS_AT + slot - 1] != place->byte) return slot;
+    /* Entries with this byte are before that slot, in the order of their rests. Those with a larger
+     * rest must come after the new one, so it goes that many slots further to the front. */
     uint64_t same = runs_match(line, place->byte) & run_mask_here(mine);
     for (; same != 0; same &= same - 1) {
         slot -= lines_rest(lines, place->bucket, bits_lowest(same)) > rest;
@@ -266,7 +287,13 @@ TAMIS_INLINE unsigned lines_slot_for(lines_view lines, const uint8_t *line,
     return slot;
 }
 
-/* Put a new entry into its slot in a line that has a free one. */
+/* Put a new entry into its slot in a line that has a free one. With the line that is drawn in
+ * runs.h, an entry x of chain 4 whose byte comes after c:
+ *
+ *     before    occ  1 4 5    runs begin at 0 2 3, end 6    slots a b c d e f
+ *     after     occ  1 4 5    runs begin at 0 2 4, end 7    slots a b c x d e f
+ *
+ * The rests move with their slots (rests.h). */
 TAMIS_INLINE void lines_insert_at(lines_view lines, const lines_place *place, run mine, runs index,
                                   unsigned slot, uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
@@ -287,7 +314,8 @@ TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run m
     lines_insert_at(lines, place, mine, index, slot, rest);
 }
 
-/* Remove a slot of a run. Returns the index of the line after that. */
+/* Remove a slot of a run. Returns the index of the line after that, so that the caller need not
+ * load again what was just stored. A chain whose last slot goes is no longer marked. */
 TAMIS_INLINE runs lines_delete(lines_view lines, uint64_t bucket, unsigned chain, run mine,
                                runs index, unsigned slot) {
     uint8_t *const line = lines_at(lines, bucket);
@@ -313,12 +341,14 @@ typedef struct lines_here {
     runs     index; /* of the line */
 } lines_here;
 
-/* How many copies of a fingerprint do these slots of its run have? */
+/* How many copies of a fingerprint do these slots of its run have? With counters there is one slot,
+ * which counts them (I4 in line.c); without, each slot is a copy. */
 TAMIS_INLINE unsigned lines_copies(lines_view lines, const lines_place *place, uint64_t slots) {
     if (lines_counter_bits(lines) == 0 || slots == 0) return bits_popcount(slots);
     return rest_copies(lines.shape, lines_rest(lines, place->bucket, bits_lowest(slots)));
 }
 
+/* What a change needs to know of its line, from one load of the index. */
 TAMIS_INLINE lines_here lines_look_here(lines_view lines, const lines_place *place) {
     const uint8_t *const line = lines_at(lines, place->bucket);
     lines_here           here;
@@ -329,6 +359,7 @@ TAMIS_INLINE lines_here lines_look_here(lines_view lines, const lines_place *pla
     return here;
 }
 
+/* Store another number of copies in the counter of the one entry that a fingerprint has. */
 TAMIS_INLINE void lines_count_here(lines_view lines, const lines_place *place, uint64_t slots,
                                    unsigned copies) {
     field_set(lines.body, lines_rest_at(lines, place->bucket, bits_lowest(slots)),

@@ -1,4 +1,8 @@
 /* lines_list.h - all entries of a bucket of lines, in order: for work on whole tables.
+ *
+ * An entry may be in the line, on the shelf or in the attic. A list has them all in one array, in
+ * the order of (chain, byte, rest), so that surveys, merges, sweeps and checks need not know where
+ * they are. It is made anew for each bucket, on the stack.
  */
 #ifndef TAMIS_KINDS_LINE_LINES_LIST_H
 #define TAMIS_KINDS_LINE_LINES_LIST_H
@@ -29,7 +33,8 @@ static __attribute__((unused)) void lines_list_line(lines_view lines, uint64_t b
     uint64_t             chains = index.occ; /* from the chain of this slot on */
     unsigned             slot = 0;
     for (; slot < used; slot++) {
-        chains &= chains - (starts >> slot & 1); /* at a start, the lowest of them is done */
+        /* At a start, the lowest chain is done: x & (x - 1) takes it away. Elsewhere x & x is x. */
+        chains &= chains - (starts >> slot & 1);
         if (chains == 0) break;
         list->key[slot] = (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
         list->at[slot] = at + (uint64_t)slot * bits;
@@ -59,7 +64,8 @@ TAMIS_INLINE unsigned lines_list_chain(const lines_list *list, unsigned i) {
     return (unsigned)min_u64(list->key[i] >> LINES_BYTE_BITS, RUNS_CHAINS - 1);
 }
 
-/* Copies of the fingerprint at entry i. *ret_entries: how many entries from i on have it. */
+/* Copies of the fingerprint at entry i. *ret_entries: how many entries from i on have it. Entries
+ * are sorted, so those of a fingerprint follow each other; i must be the first of them. */
 static __attribute__((unused)) unsigned lines_list_copies(const lines_shape *shape,
                                                           const lines_list *list, unsigned i,
                                                           unsigned *ret_entries) {
@@ -98,7 +104,8 @@ TAMIS_INLINE uint64_t lines_list_field(const lines_shape *shape, const lines_lis
 /* ------------------------------------------------------------------ merging */
 
 /* The length of the tail that a bucket will have with the entries of `more` in it, where a
- * fingerprint has at most `most` copies. */
+ * fingerprint has at most `most` copies. Only the sizes of chains matter: the line keeps the first
+ * chains that fit, and everything else is the tail. */
 static __attribute__((unused)) unsigned lines_joint_tail(lines_view into, uint64_t bucket,
                                                          const lines_list *more, uint64_t most) {
     const lines_shape *const shape = into.shape;
@@ -123,7 +130,9 @@ static __attribute__((unused)) unsigned lines_joint_tail(lines_view into, uint64
     return total - kept;
 }
 
-/* Is there room in `into` for all of another body of the same shape? */
+/* Is there room in `into` for all of another body of the same shape? What a body holds depends on
+ * its contents only, so this is exact: the tails of the result, the shelves that they fill, and the
+ * words that these send to the attic. No entry is moved for it. */
 static __attribute__((unused)) bool lines_can_join(lines_view into, lines_view other,
                                                    uint64_t most) {
     const lines_shape *const shape = into.shape;
@@ -184,6 +193,7 @@ static __attribute__((unused)) bool lines_list_is_whole(runs index, const lines_
            list->key[used + first_run] >> LINES_BYTE_BITS == list->key[used] >> LINES_BYTE_BITS) {
         first_run++;
     }
+    /* What the line keeps and the first run of the tail together must be more than a line holds. */
     return seen == index.occ && list->n >= used &&
            (first_run == 0 || used + first_run > RUNS_SLOTS);
 }

@@ -30,6 +30,8 @@ typedef struct near_tail {
     shelf_part part; /* those of the bucket */
 } near_tail;
 
+/* The shelf of a bucket, its ones, and which keys are the bucket's. That the tail does not go on in
+ * the attic is for the caller to check, each in its own way. */
 TAMIS_INLINE near_tail near_find_tail(lines_view lines, uint64_t bucket) {
     uint8_t *const shelf =
         lines.body + lines.shape->shelves + bucket / SHELF_BUCKETS * TAMIS_LINE_BYTES;
@@ -37,17 +39,23 @@ TAMIS_INLINE near_tail near_find_tail(lines_view lines, uint64_t bucket) {
     return (near_tail){ shelf, ones, shelf_find(ones, bucket) };
 }
 
-/* Is there room for n more entries, and is the attic not needed before or after? */
+/* Is there room for n more entries, and is the attic not needed before or after? A shelf that is
+ * full may have entries in the attic, even if n is 0. */
 TAMIS_INLINE bool near_has_room(const near_tail *tail, unsigned n) {
     return shelf_used(tail->ones) + n <= SHELF_KEYS && shelf_used(tail->ones) < SHELF_KEYS;
 }
 
-/* Write the ones with n more for the bucket, before its zero. */
+/* Write the ones with n more for the bucket, before its zero. With the shelf that is drawn in
+ * shelf.h, 2 more for bucket 0, whose zero is bit 2:
+ *
+ *     before    1 1 | 0 0 1 0         below: the ones before bit 2; above: the others
+ *     after     1 1 | 1 1 | 0 0 1 0   above has moved up by 2 */
 TAMIS_INLINE void near_more_ones(const near_tail *tail, unsigned n) {
     uint64_t const below = bits_below(tail->ones, tail->part.end), above = tail->ones ^ below;
     le64_store(tail->shelf, below | bits_low(n) << tail->part.end | above << n);
 }
 
+/* Put a key at place `at` of the shelf; the later ones move up. */
 TAMIS_INLINE void near_put_key(const near_tail *tail, unsigned at, unsigned key) {
     slots_open(tail->shelf, SHELF_AT, 2, at);
     le16_store(tail->shelf + SHELF_AT + 2 * at, (uint16_t)key);
@@ -79,7 +87,9 @@ TAMIS_INLINE bool near_rests_fit(lines_view lines, unsigned n) {
     return n * lines_rest_bits(lines) <= FIELD_MAX_BITS;
 }
 
-/* The rests of near_push(). */
+/* The rests of near_push(). The run that leaves is the last of its line, so its rests are the last
+ * of the row: they are read, written to the shelf, and zeroed. Then the row has room for the new
+ * one. */
 TAMIS_INLINE void near_push_rests(lines_view lines, uint64_t bucket, const near_tail *tail,
                                   const near_last *last, unsigned slot, uint64_t rest) {
     if (lines_rest_bits(lines) == 0) return;
@@ -114,7 +124,18 @@ static __attribute__((noinline)) bool near_make_room(lines_view lines, uint64_t 
 /* Add an entry to a full line, for a chain before the last one: the last run moves to the front of
  * the tail, and the entry goes to `slot`. This is what most adds to full lines are, so it is
  * written without a detour: nothing is looked for twice, and nothing is loaded again that was just
- * stored in other pieces, since a processor waits for that. */
+ * stored in other pieces, since a processor waits for that.
+ *
+ *     line     | ... b b c c | d d d |      50 slots; d is the last run, and n = 3
+ *     shelf    | others before | tail of this bucket | others after | free |
+ *
+ *     1   room for n keys on the shelf; if need be, its last ones go to the attic
+ *     2   n more ones in its index
+ *     3   the rests: those of d go to the shelf and are zeroed here, then one is opened at the slot
+ *     4   n places are opened at the front of the tail, and d is written there
+ *     5   the slot is opened: everything after it moves up, d by one place; its last byte falls
+ *         out of the line, and the other n - 1 are zeroed
+ *     6   the index of the line */
 TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine, runs index,
                             const near_last *last, unsigned slot, uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
@@ -136,6 +157,7 @@ TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine
         line[RUNS_AT + last->first + i] = 0;
         TAMIS_SHORT_LOOP;
     }
+    /* last->starts is the index as if the last run had never been there. */
     index.starts = runs_grown(last->starts, mine.start, mine.is_occupied);
     index.occ |= UINT64_C(1) << place->chain;
     runs_store(line, index);
@@ -165,7 +187,8 @@ TAMIS_INLINE void near_cut_last(uint8_t *line, const near_tail *tail, const near
     }
 }
 
-/* As lines_far_insert(), in bare tables. */
+/* As lines_far_insert(), in bare tables, with the three ways of lines_way (far.h). False, and
+ * nothing has changed: the line has no run, or the shelf would be full. */
 TAMIS_INLINE bool near_far_insert(lines_view lines, const lines_place *place, runs index,
                                   const near_tail *tail) {
     uint8_t *const line = lines_at(lines, place->bucket);
@@ -181,6 +204,7 @@ TAMIS_INLINE bool near_far_insert(lines_view lines, const lines_place *place, ru
         runs_store(line, (runs){ index.occ | UINT64_C(1) << place->chain, index.starts });
         return true;
     }
+    /* Where the entry belongs in its run is looked up before the run moves. */
     run const mine = runs_find(index, place->chain);
     uint64_t  not_after = runs_up_to(line, place->byte) & run_mask_here(mine);
     near_cut_last(line, tail, &last);
@@ -196,7 +220,8 @@ TAMIS_INLINE bool near_far_insert(lines_view lines, const lines_place *place, ru
 
 /* ------------------------------------------------------------------ removals */
 
-/* Remove n keys of the bucket from the shelf, from `at` on, and the last of its ones. */
+/* Remove n keys of the bucket from the shelf, from `at` on, and the last n of its ones: those just
+ * below its zero. What is above moves down by n. The reverse of near_more_ones(). */
 TAMIS_INLINE void near_take_keys(near_tail *tail, unsigned at, unsigned n) {
     uint64_t const below = bits_below(tail->ones, tail->part.end), above = tail->ones ^ below;
     for (unsigned i = 0; i < n; i++) slots_close(tail->shelf, SHELF_AT, 2, at);
@@ -213,7 +238,8 @@ static __attribute__((noinline)) void near_recall(lines_view lines, uint64_t buc
     for (unsigned i = 0; i < n; i++) shelf_recall(&shelves, bucket);
 }
 
-/* The length of the first run of a tail that is not empty. */
+/* The length of the first run of a tail that is not empty: how many keys have the chain of the
+ * first one. All of them are on the shelf, as the caller knows. */
 TAMIS_INLINE unsigned near_first_run(const near_tail *tail) {
     unsigned const key = le16_load(tail->shelf + SHELF_AT + 2 * tail->part.first);
     return bits_popcount(near_match(tail, key, LINES_CHAIN_MASK));
@@ -258,6 +284,8 @@ TAMIS_INLINE bool near_pull_back(lines_view lines, uint64_t bucket) {
     unsigned       used = had;
     bool           is_done = true;
     if (tail.part.first + tail.part.n == SHELF_KEYS) return false;
+    /* By the test above, the keys of this bucket are not the last ones of a full shelf: so none of
+     * them is in the attic. */
     while (tail.part.n != 0 && used < RUNS_SLOTS) {
         unsigned const n = near_first_run(&tail);
         is_done = near_rests_fit(lines, n);

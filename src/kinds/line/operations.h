@@ -5,6 +5,22 @@
  * The other keys, whose chain is in a tail or whose line is full, are handled by a general form
  * that is not inlined (docs/performance.md has the counts). Each function exists twice: for any
  * table, and for bare tables, which have no rests (lines.h); line.c says when each is used.
+ *
+ * Which function goes on when the line alone is not enough:
+ *
+ *                                any table            bare table
+ *
+ *     line_add_as()              only the line changes, and the byte before the slot is another
+ *       line full, chain far     line_far_add()       line_far_add_bare()
+ *         new, pushes a run        near_push_new()      near_push_new()
+ *         all others               line_add_any()       line_join_bare(): near_far_insert(), and
+ *                                                       line_add_any() if the shelf is full
+ *       byte is there already    line_add_any()       counts the copies in the line, and goes on
+ *     line_remove_as()           only the line changes
+ *       chain far                line_far_remove()    line_far_remove_bare()
+ *       line is cut              line_refill()        line_refill_bare()
+ *
+ * near.h and far.h have what these do to the line and its tail.
  */
 #ifndef TAMIS_KINDS_LINE_OPERATIONS_H
 #define TAMIS_KINDS_LINE_OPERATIONS_H
@@ -17,6 +33,8 @@
 /* The general form, for keys that may be in a tail: look up all entries of a fingerprint, then
  * change them. Refused adds change nothing. */
 
+/* Add a copy of a fingerprint: with counters, count one up if the fingerprint is there; else a new
+ * entry. `entries` is kept only with counters: without, it is `keys` (kind_growing). */
 static tamis_status line_add_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
@@ -46,7 +64,8 @@ static __attribute__((noinline)) tamis_status line_add_any(tamis_table *table, u
     return status;
 }
 
-/* The same for bare tables, if the shelf has room (near.h). */
+/* The same for bare tables, if the shelf has room (near.h). The copies of a fingerprint are in the
+ * line or on the shelf, never in both. */
 static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table, uint64_t hash,
                                                              bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
@@ -55,7 +74,7 @@ static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table,
     lines_here const  here = lines_look_here(lines, &place);
     near_tail const   tail = near_find_tail(lines, place.bucket);
     uint32_t const    there = near_match(&tail, lines_key(&place), LINES_KEY_MASK);
-    unsigned const    copies = here.copies + bits_popcount(there); /* one of them is 0 */
+    unsigned const    copies = here.copies + bits_popcount(there);
     if (!near_has_room(&tail, 1)) return line_add_any(table, hash, is_id);
     if (copies >= most) return TAMIS_OK;
     if (!near_far_insert(lines, &place, here.index, &tail)) return line_add_any(table, hash, is_id);
@@ -64,6 +83,8 @@ static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table,
     return TAMIS_OK;
 }
 
+/* A new fingerprint in a full line, for a chain before its last one: what most adds to full lines
+ * are. False: it may be something else, and nothing has changed. */
 TAMIS_INLINE bool line_push_new(tamis_table *table, uint64_t hash, bool is_bare) {
     lines_view const  lines = { table->body, &line_shape_of(table)->lines, is_bare };
     lines_place const place = lines_find(lines, hash);
@@ -83,6 +104,7 @@ static __attribute__((noinline)) tamis_status line_far_add(tamis_table *table, u
     return line_push_new(table, hash, false) ? TAMIS_OK : line_add_any(table, hash, is_id);
 }
 
+/* Remove a copy of a fingerprint, wherever it is: one less in its counter, or an entry. */
 static tamis_status line_remove_at(tamis_table *table, const lines_place *place) {
     const line_shape *const shape = line_shape_of(table);
     lines_view const        lines = line_view(table);
@@ -98,6 +120,7 @@ static tamis_status line_remove_at(tamis_table *table, const lines_place *place)
     return TAMIS_OK;
 }
 
+/* A removal from a tail, in any table. */
 static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table, uint64_t hash,
                                                               bool is_id) {
     lines_place const  place = lines_find(line_view(table), hash);
@@ -106,6 +129,8 @@ static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table
     return status;
 }
 
+/* The same in a bare table whose shelf is not full: no entry of this bucket is in the attic, and an
+ * entry is a key of the shelf, without a rest. So all copies are counted by one comparison. */
 static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *table,
                                                                    uint64_t hash, bool is_id) {
     lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
@@ -191,8 +216,10 @@ TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
  * it for ids, so that it counts its refusals? */
 
 /* Entries of a run are in the order of their bytes. So if the byte before the slot of the new entry
- * is another, its fingerprint is not there yet, and no further check is needed. In a bare table the
- * copies are then counted at once: entries with the same byte are copies. */
+ * is another, its fingerprint is not there yet, and no further check is needed. If it is the same,
+ * it may be a copy; or, if the slot is the first of its run, a byte of another chain or of the
+ * index, and the same by chance: then the count below, or the general form, finds no copy. In a
+ * bare table copies are counted at once: entries of the run with the same byte are copies. */
 TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is_bare, bool is_id) {
     lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
@@ -202,7 +229,7 @@ TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is
     if (__builtin_expect(!run_is_here(mine) || runs_are_full(index), 0))
         return is_bare ? line_far_add_bare(table, hash, is_id) : line_far_add(table, hash, is_id);
     unsigned const slot = lines_slot_after(line, &place, mine);
-    if (__builtin_expect(line[RUNS_AT + slot - 1] == place.byte, 0)) { /* or an index byte is */
+    if (__builtin_expect(line[RUNS_AT + slot - 1] == place.byte, 0)) {
         if (!is_bare) return line_add_any(table, hash, is_id);
         uint64_t const most = line_shape_of(table)->most;
         unsigned const copies = bits_popcount(runs_match(line, place.byte) & run_mask_here(mine));
@@ -215,7 +242,8 @@ TAMIS_INLINE tamis_status line_add_as(tamis_table *table, uint64_t hash, bool is
     return TAMIS_OK;
 }
 
-/* In a line that is cut, a slot that becomes free may call entries back from the tail. */
+/* In a line that is cut, a slot that becomes free may call entries back from the tail. A chain that
+ * is empty has a start and an end of 0, so its mask is 0, too: it needs no test of its own. */
 TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool is_bare,
                                          bool is_id) {
     lines_view const  lines = line_view_as(table, is_bare);
@@ -246,6 +274,7 @@ TAMIS_INLINE tamis_status line_remove_as(tamis_table *table, uint64_t hash, bool
     return is_bare ? line_refill_bare(table, hash) : line_refill(table, hash);
 }
 
+/* The maximum stands for "so many, or more": a saturated fingerprint has lost count. */
 static uint64_t line_count(const tamis_table *table, uint64_t hash) {
     lines_place const place = lines_find(line_view(table), hash);
     unsigned const    copies = lines_look(line_view(table), &place).copies;
@@ -295,7 +324,8 @@ TAMIS_INLINE void line_fetch_as(const tamis_table *table, const uint64_t *hash, 
     }
 }
 
-/* Prefetch the shelves that updates of these keys may need. Their lines have arrived. */
+/* Prefetch the shelves that updates of these keys may need. Their lines have arrived, and say
+ * whether they are cut or full. */
 TAMIS_INLINE void line_fetch_tails(const tamis_table *table, const uint64_t *hash, unsigned n) {
     lines_view const lines = line_view(table);
     if (table->body_bytes <= LINE_CACHED_BYTES) return;
@@ -337,7 +367,9 @@ static __attribute__((noinline)) uint64_t line_has_far(const line_sides *sides,
     return found;
 }
 
-/* A byte that matches asks for its rest; rests are read when all lines are done. */
+/* In two passes. The first reads the lines: a byte that matches asks for its rest, which is in
+ * another cache line. The second reads the rests, which have arrived meanwhile. Keys whose chains
+ * are in tails take a third pass (line_has_far). */
 TAMIS_INLINE uint64_t line_has_chunk_in(const line_sides *sides, const uint64_t *hash, unsigned n) {
     lines_place place[TAMIS_CHUNK];
     uint64_t    slots[TAMIS_CHUNK], maybe = 0, found = 0, far = 0;
@@ -377,6 +409,7 @@ TAMIS_INLINE uint64_t line_has_bare_chunk(const tamis_table *table, const uint64
         found = 2 * found + (lines_slots_here(lines, &place, &is_far) != 0);
         far = 2 * far + is_far;
     }
+    /* Slots of a far key mean nothing (runs.h), so the tail alone decides. */
     if (far == 0) return found;
     line_sides const sides = line_one_side(table);
     return (found & ~far) | line_has_far(&sides, hash, far);
@@ -386,7 +419,8 @@ static uint64_t line_has_chunk_bare(const tamis_table *table, const uint64_t *ha
     return line_has_bare_chunk(table, hash, n, NULL);
 }
 
-/* All chunks are of one size but the last, which is smaller. */
+/* All chunks are of one size but the last, which is smaller: before that one, its lines are fetched
+ * at once, and the loop needs no test for each key. */
 static uint64_t line_has_rolling_bare(const tamis_table *table, const uint64_t *hash, unsigned n,
                                       const uint64_t *next, unsigned n_next) {
     if (n_next == n) return line_has_bare_chunk(table, hash, n, next);
@@ -394,6 +428,8 @@ static uint64_t line_has_rolling_bare(const tamis_table *table, const uint64_t *
     return line_has_bare_chunk(table, hash, n, NULL);
 }
 
+/* In order, and up to the first that is refused. The shelves that lines of the chunk may need are
+ * asked for before the first key is added. */
 TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
                                         bool is_bare) {
     const uint64_t *key = hash, *const end = hash + n;
@@ -402,6 +438,7 @@ TAMIS_INLINE unsigned line_add_chunk_as(tamis_table *table, const uint64_t *hash
     return (unsigned)(key - hash);
 }
 
+/* In order, and to the last: a key that is absent or saturated does not stop the others. */
 TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *hash, unsigned n,
                                            uint64_t *ret_saturated, bool is_bare) {
     uint64_t removed = 0, saturated = 0;

@@ -16,6 +16,15 @@
  *
  * A window lies within the words of its group (lines.h), so threads that change different groups
  * never write to the same word.
+ *
+ * What the functions with `open` and `close` in their names do to a row, for one rest of two bits:
+ *
+ *     before    |..aabbccdd00....|      4 rests in use; the caller knows where the row ends
+ *     open      |..aabb??ccdd....|      before rest 2; the new rest is written over ??
+ *     close     |..aaccdd0000....|      rest 1; a zero comes in after the last one
+ *
+ * Free rests are zero, so a window may be moved up to the end of its row, whatever is in use. The
+ * last rest of a row that is opened is free, and its zeros fall out.
  */
 #ifndef TAMIS_KINDS_LINE_RESTS_H
 #define TAMIS_KINDS_LINE_RESTS_H
@@ -33,7 +42,8 @@ typedef struct rests_row {
 } rests_row;
 
 /* The words of a window that begins at the first byte of its row: there, the row begins at bit 7 at
- * most. */
+ * most. For the 50 slots of a line, rests of 1 bit take (7 + 50 + 63) / 64 = 1 word, those of 2
+ * bits 2 words, and those of 3 bits 3. */
 TAMIS_INLINE unsigned rests_window_words(unsigned slots, unsigned bits) {
     return (7 + slots * bits + 63) / 64;
 }
@@ -70,7 +80,8 @@ static __attribute__((unused)) void rests_fill(uint8_t *body, uint64_t at, unsig
 /* ------------------------------------------------------------------ rests that move */
 
 /* Windows of one word and of two: `above` is the part of the row from bit `from` on. It is replaced
- * by itself, moved. */
+ * by itself, moved. It is cut out of a word by shifts: up, so that what is after the row falls out;
+ * down, so that what is before `from` does; and back to its place. */
 
 TAMIS_INLINE void rests_open_word(const rests_row *row, unsigned from, unsigned gap,
                                   uint64_t rests) {
@@ -96,7 +107,11 @@ TAMIS_INLINE uint64_t rests_if_high(unsigned from) {
     return 0 - (uint64_t)(from / 64);
 }
 
-/* The part of the row from bit `from` on. */
+/* The part of the row from bit `from` on, in words that are 0 elsewhere:
+ *
+ *                low word                  high word
+ *     from < 64  from bit `from` on        all of it, up to the end of the row
+ *     from >= 64 nothing                   from bit `from` - 64 on, up to the end of the row */
 TAMIS_INLINE rests_pair rests_above(const rests_row *row, rests_pair words, unsigned from) {
     uint64_t const behind = UINT64_MAX << from % 64, if_high = rests_if_high(from);
     return (rests_pair){ words.low & behind & ~if_high,
@@ -107,17 +122,23 @@ TAMIS_INLINE rests_pair rests_load_pair(const rests_row *row) {
     return (rests_pair){ le64_load(row->window), le64_load(row->window + 8) };
 }
 
+/* `above` moves up by the gap through both words: what leaves the low word comes into the high one.
+ * The new rests begin in the word where `from` is, and may end in the next one. */
 TAMIS_INLINE void rests_open_pair(const rests_row *row, unsigned from, unsigned gap,
                                   uint64_t rests) {
     rests_pair const words = rests_load_pair(row), above = rests_above(row, words, from);
-    uint64_t const   first = rests << from % 64, rest = rests >> 1 >> (63 - from % 64);
-    uint64_t const   if_high = rests_if_high(from);
+    /* The new rests begin in the word of `from`; what they have beyond its end is in the other one.
+     * Two shifts, since one by 64 has no meaning in C: from % 64 may be 0. */
+    uint64_t const first = rests << from % 64, rest = rests >> 1 >> (63 - from % 64);
+    uint64_t const if_high = rests_if_high(from);
     le64_store(row->window, (words.low ^ above.low) | above.low << gap | (first & ~if_high));
     le64_store(row->window + 8, (words.high ^ above.high) | above.high << gap |
                                     above.low >> (64 - gap) | (first & if_high) |
                                     (rest & ~if_high));
 }
 
+/* `above` moves down by the gap: what leaves the high word comes into the low one. Its first rests,
+ * which are removed, would come to bits below `from`: they are cut off. */
 TAMIS_INLINE void rests_close_pair(const rests_row *row, unsigned from, unsigned gap) {
     rests_pair const words = rests_load_pair(row), above = rests_above(row, words, from);
     rests_pair const down = { above.low >> gap | above.high << (64 - gap), above.high >> gap };

@@ -21,6 +21,15 @@
  * That makes 62 + 50 bits of index and 50 bytes: 64 bytes, and all zero is empty. In registers,
  * starts has its bit 0: 51 bits.
  *
+ * Worked example, with the line above:
+ *
+ *     chain 5   occ has 2 ones below bit 5 (chains 1 and 4), so its rank is 2. The start with two
+ *               others before it is slot 3, the next start is slot 6: its slots are 3, 4 and 5.
+ *     chain 2   its bit of occ is 0: it is empty. The rank is 1, so an entry of it would go to the
+ *               start with one other before it: slot 2, before the run of chain 4.
+ *     chain 9   if it were marked in occ, its rank would be 3. The start with three others before
+ *               it is the end, and no start follows: its entries are elsewhere.
+ *
  * A line that is too full is cut: it keeps the first chains, as many as fit as a whole, and the
  * later ones are elsewhere (shelf.h). All chains stay marked in occ. So a lookup always begins in
  * the line; "the rank of my chain is beyond the runs" means elsewhere; and what a line looks like
@@ -44,15 +53,26 @@ typedef struct runs {
     uint64_t occ, starts;
 } runs;
 
+/* The index is 14 bytes, and is read and written as two words that overlap in two bytes:
+ *
+ *     bit    0                48           62  64                            112
+ *            |<-------- occ -------------->|<--------- starts, from bit 1 ------>|
+ *     word   |<-------- first word ----------->|
+ *                             |<-------- second word, from byte 6 ------------->|
+ *
+ * In the second word, occ has the low 14 bits, and bit 1 of starts comes next. Shifted down by 13,
+ * bit 1 of starts is in its place, and the last bit of occ is where bit 0 belongs, which is always
+ * 1. */
 TAMIS_INLINE uint64_t runs_load_starts(const uint8_t *line) {
-    return le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1) | 1; /* over the last bit of occ */
+    return le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1) | 1;
 }
 
 TAMIS_INLINE runs runs_load(const uint8_t *line) {
     return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), runs_load_starts(line) };
 }
 
-/* The second word is written over the last two bytes of the first. */
+/* The second word is written over the last two bytes of the first, so it has the top bits of occ
+ * once more. */
 TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
     le64_store(line, index.occ);
     le64_store(line + 6, index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48));
@@ -106,8 +126,9 @@ TAMIS_INLINE run runs_find_occupied(runs index, unsigned chain) {
 }
 
 /* The end of the run of the chain. An empty one has its end where its start would be. 0: not here.
- * Compilers make a conditional move of this: a processor cannot predict whether a chain is
- * occupied. */
+ * The `end` of an empty chain is that of the next run, and 0 if there is none, so it does not say
+ * whether an entry of the chain belongs here. Compilers make a conditional move of this: a
+ * processor cannot predict whether a chain is occupied. */
 TAMIS_INLINE uint64_t run_end(run found) {
     return found.is_occupied != 0 ? found.end : found.start;
 }
@@ -226,14 +247,21 @@ TAMIS_INLINE void runs_close_slot(uint8_t *line, unsigned at) {
 /* Chains are as often empty as not, so nothing here branches on that. */
 
 /* The starts after one more slot in the run that begins at bit `start`, or after a new run of one
- * slot there (is_occupied is 0): the later starts move up by one, which adds them once more. */
+ * slot there (is_occupied is 0): the later starts move up by one, which adds them once more. In the
+ * line at the top of this file, where runs begin at the slots 0, 2 and 3 and the end is 6:
+ *
+ *     one slot more in the run at 2      0 2 4, end 7
+ *     a new run there, before it         0 2 3 4, end 7 */
 TAMIS_INLINE uint64_t runs_grown(uint64_t starts, uint64_t start, uint64_t is_occupied) {
     uint64_t const later = start << is_occupied;
     return (starts + (starts & -later)) | start;
 }
 
 /* The starts after one slot less in that run: the later starts move down. If it was the only slot,
- * the next start comes down onto this one, and one of them is left. */
+ * the next start comes down onto this one, and one of them is left.
+ *
+ *     one slot less in the run at 0      0 1 2, end 5
+ *     the only slot of the run at 2      0 2, end 5 */
 TAMIS_INLINE uint64_t runs_shrunk(uint64_t starts, uint64_t start) {
     uint64_t const later = starts & -(start << 1);
     return (starts - later) | later >> 1;

@@ -1,4 +1,8 @@
 /* shape.h - from the geometry of a table to what its functions work with.
+ *
+ * line_layout says where the parts of a body begin. A shape has that and what else follows from the
+ * geometry alone, so that no operation computes it again. It depends on nothing but the geometry
+ * and is never stored. The GPU library uses this file, too.
  */
 #ifndef TAMIS_KINDS_LINE_SHAPE_H
 #define TAMIS_KINDS_LINE_SHAPE_H
@@ -6,7 +10,8 @@
 #include "lines.h"
 #include "size.h"
 
-/* Copies of a fingerprint that saturate it. */
+/* Copies of a fingerprint that saturate it: entries, and what each of them counts. One of both is 1
+ * (layout.c). */
 TAMIS_INLINE uint64_t line_most(const uint64_t *g) {
     return g[LINE_COPIES] << g[LINE_COUNTER_BITS];
 }

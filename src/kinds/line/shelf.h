@@ -78,7 +78,14 @@ typedef struct shelf_part {
 } shelf_part;
 
 /* A zero before the first bucket makes all buckets alike: the ones of a bucket are between two
- * zeros that follow each other. */
+ * zeros that follow each other. Up to zero number i there are i other zeros, so that the keys
+ * before it are its position less i. With the shelf at the top, where bit 0 is on the left:
+ *
+ *     ones            1 1 0 0 1 0        the zeros of buckets 0, 1 and 2 are at the bits 2, 3 and 5
+ *     ~ones << 1 | 1  1 0 0 1 1 0 1      one further, after the zero that was put before all
+ *
+ * For bucket 2, bits_two() finds the bits 4 and 6: its ones begin at bit 4 and its zero is bit 5.
+ * So it has one key, number 4 - 2 = 2. */
 TAMIS_INLINE shelf_part shelf_find(uint64_t ones, uint64_t bucket) {
     unsigned const  which = bucket % SHELF_BUCKETS;
     bits_pair const two = bits_two(~ones << 1 | 1, which);
@@ -131,6 +138,7 @@ typedef struct tail_cursor {
     uint64_t place;       /* at this place */
 } tail_cursor;
 
+/* At the first entry of a tail. The attic is not searched before the keys of the shelf are done. */
 TAMIS_INLINE tail_cursor tail_begin(const shelf_view *shelves, uint64_t bucket) {
     uint64_t const   ones = shelf_ones(shelf_line(shelves, bucket));
     shelf_part const part = shelf_find(ones, bucket);
@@ -168,7 +176,8 @@ static __attribute__((unused)) bool tail_next(const shelf_view *shelves, tail_cu
 static __attribute__((unused)) bool tail_get(const shelf_view *shelves, uint64_t bucket, unsigned i,
                                              tail_entry *ret_entry) {
     tail_cursor cursor = tail_begin(shelves, bucket);
-    unsigned    skipped = (unsigned)min_u64(i, cursor.end - cursor.at);
+    /* Those on the shelf are passed over at once; in the attic, one by one. */
+    unsigned skipped = (unsigned)min_u64(i, cursor.end - cursor.at);
     cursor.at += skipped;
     while (skipped++ < i) {
         if (!tail_next(shelves, &cursor, ret_entry)) return false;
@@ -219,8 +228,8 @@ TAMIS_INLINE bool tail_first(const shelf_view *shelves, uint64_t bucket, tail_en
     return true;
 }
 
-/* How many entries of a tail have a key that agrees with `key` in the bits of `mask`? With mask 0,
- * all are counted. */
+/* How many entries of a tail have a key that agrees with `key` in the bits of `mask`? With
+ * LINES_CHAIN_MASK (lines.h) these are the entries of a chain; with mask 0, all are counted. */
 TAMIS_INLINE unsigned tail_count(const shelf_view *shelves, uint64_t bucket, unsigned key,
                                  unsigned mask) {
     tail_parts const parts = tail_find(shelves, bucket);
@@ -239,7 +248,8 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
     unsigned const used = shelf_used(ones), bits = shelves->attic.rest_bits;
     slots_open(line, SHELF_AT, 2, at);
     le16_store(line + SHELF_AT + 2 * at, (uint16_t)key);
-    le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1); /* a one before its zero */
+    /* The bit of its zero becomes a one, and everything from that zero on moves up. */
+    le64_store(line, (ones & (end - 1)) | end | (ones & -end) << 1);
     if (bits == 0) return;
     rests_row const row = shelf_row(shelves, bucket);
     rests_insert(&row, at, 1, used, rest);
@@ -253,13 +263,16 @@ static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint
     uint64_t const ones = shelf_ones(line), end = UINT64_C(1) << shelf_find(ones, bucket).end;
     unsigned const used = shelf_used(ones), bits = shelves->attic.rest_bits;
     slots_close(line, SHELF_AT, 2, at);
-    le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1); /* its last one is gone */
+    /* Its last one, just below its zero, goes, and everything from that zero on moves down. */
+    le64_store(line, (ones & (end / 2 - 1)) | (ones & -end) >> 1);
     if (bits == 0) return;
     rests_row const row = shelf_row(shelves, bucket);
     rests_remove(&row, at, 1, used);
 }
 
-/* The last entry of a shelf goes to the attic: the shelf is full, or will be. */
+/* The last entry of a shelf goes to the attic: the shelf is full, or will be. The shelf does not
+ * say whose entry that is, but its ones do: the owner is the bucket with as many zeros before the
+ * last one as it has buckets before it. */
 static __attribute__((unused)) void shelf_evict(const shelf_view *shelves, uint64_t bucket) {
     const uint8_t *const line = shelf_line(shelves, bucket);
     uint64_t const       ones = shelf_ones(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
@@ -272,7 +285,9 @@ static __attribute__((unused)) void shelf_evict(const shelf_view *shelves, uint6
     attic_add(&shelves->attic, attic_make_word(owner, key), rest);
 }
 
-/* The first entry in the attic that belongs to this shelf, if any, comes back to its end. */
+/* The first entry in the attic that belongs to this shelf, if any, comes back to its end. In the
+ * attic the words of 16 buckets are next to each other, in the order of buckets, so it is the first
+ * word that is not below the smallest that these buckets can have. */
 static __attribute__((unused)) void shelf_recall(const shelf_view *shelves, uint64_t bucket) {
     uint64_t const first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
     uint64_t const place = attic_find(&shelves->attic, attic_make_word(first, 0));
@@ -307,7 +322,9 @@ TAMIS_INLINE unsigned shelf_before(const shelf_view *shelves, uint64_t bucket, s
     return i;
 }
 
-/* Add an entry to the tail of a bucket, where it belongs in the order. There must be room. */
+/* Add an entry to the tail of a bucket, where it belongs in the order. There must be room. A full
+ * shelf holds the first 28 entries of its buckets, so the new one belongs to the attic only if it
+ * comes after all of these; else the last of them does. */
 static __attribute__((unused)) void tail_add(const shelf_view *shelves, uint64_t bucket,
                                              unsigned key, uint64_t rest) {
     uint64_t const   ones = shelf_ones(shelf_line(shelves, bucket));
@@ -322,6 +339,8 @@ static __attribute__((unused)) void tail_add(const shelf_view *shelves, uint64_t
     shelf_insert(shelves, bucket, at, key, rest);
 }
 
+/* Remove an entry. Only a shelf that was full has entries in the attic: then the first of these
+ * takes the place that has become free. */
 static __attribute__((unused)) void tail_remove(const shelf_view *shelves, uint64_t bucket,
                                                 const tail_entry *entry) {
     if (!entry->is_shelved) {
@@ -343,6 +362,8 @@ static __attribute__((unused)) bool shelf_is_whole(const shelf_view *shelves, ui
     const uint8_t *const line = shelf_line(shelves, first);
     uint64_t const       ones = le64_load(line), here = min_u64(buckets - first, SHELF_BUCKETS);
     unsigned const       used = shelf_used(ones);
+    /* `used` ones and a zero for each of `here` buckets. The last of these bits is a zero, so all
+     * ones are below it. */
     if (used > SHELF_KEYS || ones >> (used + here - 1) != 0) return false;
     for (unsigned i = used; i < SHELF_KEYS; i++) {
         if (le16_load(line + SHELF_AT + 2 * i) != 0) return false;

@@ -1,4 +1,15 @@
-/* size.c - see size.h. */
+/* size.c - see size.h.
+ *
+ * The search, from the outside in:
+ *
+ *     remainder    the first that allows a load of LINE_GOOD_LOAD, and the next
+ *     lines        mean loads from the highest that the rate allows, half a key less each, until
+ *                  tables only grow
+ *     attic        the room that these lines need, by Chernoff's bound
+ *
+ * The attic of the table that wins is computed once more in the end, exactly where that is
+ * possible.
+ */
 #include "size.h"
 
 #include "core/base.h"
@@ -28,10 +39,12 @@ static double line_entries(const uint64_t *g, const law_life *life) {
     return life->keys * life->each + (double)g[LINE_COPIES] - life->each;
 }
 
+/* That of the attic: nothing else can refuse an add. A tail that is too long could, too, but none
+ * comes near that at a planned load. */
 double tamis_line_overflow(const uint64_t *g, const tamis_workload *work) {
     law_life const life = line_life_of(g, work);
     double const   entries = line_entries(g, &life), room = (double)g[LINE_ATTIC];
-    /* One line holds them all, or the attic alone does. */
+    /* One line holds them all, or the attic alone does: then no add is ever refused. */
     if (entries <= LINE_SLOTS || entries <= fmin(room, LINE_MAX_TAIL)) return 0;
     return tamis_line_law(&life, room);
 }
@@ -47,6 +60,8 @@ void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double
     double const rest = (double)line_rest_bits(g), has_rests = rest != 0 ? 1 : 0;
     law_shares   shares;
     tamis_line_shares(mean, &shares);
+    /* A present key is away from its line with the share of such keys; an absent one, if its chain
+     * has keys there: so often for each of the `chain` keys that it would be compared with. */
     double const away = shares.shelved + shares.in_attic, tail = 1 + shares.crowded;
     *ret_present = 1 + away * tail + is_wide;
     *ret_absent = 1 + away * tail * chain + is_wide * chain / 256;
@@ -105,7 +120,7 @@ static double line_rough_room(line_search *search, const uint64_t *g) {
     return room;
 }
 
-/* Just the room that the attic of the best table needs. */
+/* Just the room that the attic of the best table needs: once, so that it may take its time. */
 static double line_exact_room(const line_search *search) {
     law_life const life = line_life_of(search->best, &search->need->work);
     if (search->fixed[LINE_ATTIC] != NEED_FREE) return (double)search->fixed[LINE_ATTIC];
@@ -121,7 +136,10 @@ static double line_bits(uint64_t *g, double room) {
     return tamis_line_layout(g, &layout) ? (double)layout.end : INFINITY;
 }
 
-/* The mean load to begin with: the highest that the rate allows (n / F <= fpr) and that is good. */
+/* The mean load to begin with: the highest that the rate allows (n / F <= fpr) and that is good.
+ * For a rate of 0.3% and 8 bits of remainder, 0.003 x 62 x 256 = 47.6 keys are allowed; a fast
+ * table has 44, and so a rate of 0.28%. With 0.2% only 31.7 are: then 9 bits are better
+ * (LINE_GOOD_LOAD). */
 static double line_first_load(const tamis_need *need, const uint64_t *g, double each) {
     double const chains = LINE_CHAINS * ldexp(1, (int)g[LINE_REMAINDER_BITS]);
     double const fast = line_rest_bits(g) != 0 ? LINE_FAST_LOAD_RESTS : LINE_FAST_LOAD;
@@ -171,6 +189,9 @@ static unsigned line_first_remainder(const tamis_need *need, uint64_t fixed_line
     return bits;
 }
 
+/* In two passes: tables are compared by about the attic that they need, and the best one gets just
+ * what it needs. A fixed remainder is the only one that is tried. `geometry` is both the fixed
+ * fields and the result, so it is written at the end. */
 bool tamis_line_choose(const tamis_need *need, uint64_t *geometry) {
     uint64_t const fixed = geometry[LINE_REMAINDER_BITS];
     if (fixed != NEED_FREE && fixed > LINE_MAX_REMAINDER_BITS) return false;

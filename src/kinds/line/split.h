@@ -38,7 +38,9 @@ typedef struct split_line {
 } split_line;
 
 /* Does a fingerprint have so many copies that it may be saturated? Copies are next to each other in
- * a run, so a run of `most` slots must be there: most - 1 slots in a row without a start. */
+ * a run, so a run of `most` slots must be there: most - 1 slots in a row without a start. Each turn
+ * of the loop keeps the slots whose neighbour above was kept, too: so after it, a bit that is left
+ * begins most - 1 of them. */
 TAMIS_INLINE bool split_may_be_saturated(uint64_t starts, unsigned used, uint64_t most) {
     uint64_t inner = ~starts & bits_low(used);
     if (most < 2) return false;
@@ -46,7 +48,8 @@ TAMIS_INLINE bool split_may_be_saturated(uint64_t starts, unsigned used, uint64_
     return inner != 0;
 }
 
-/* Rests of one bit are the top bits. Those of two bits are taken apart by PEXT, 25 at a time. */
+/* Rests of one bit are the top bits. Those of two bits are taken apart by PEXT, 25 at a time: the
+ * upper bit of each is its top bit, and the lower ones are a word, as rests of one bit are. */
 TAMIS_INLINE void split_read_rests(lines_view from, uint64_t bucket, split_line *split) {
     uint64_t const at = lines_rest_at(from, bucket, 0);
     unsigned const bits = lines_rest_bits(from), half = RUNS_SLOTS / 2;
@@ -89,7 +92,15 @@ TAMIS_INLINE void split_bytes(const uint8_t *line, uint64_t tops, uint8_t *ret_b
 }
 
 /* The chains of the new lines that are not empty: for each chain of `occ`, 2l if its first byte has
- * no top bit, and 2l + 1 if its last one has it. */
+ * no top bit, and 2l + 1 if its last one has it. Bytes are sorted in a run, so these two decide. In
+ * the line that is drawn above, with runs at the slots 0 and 3 and an end at 4:
+ *
+ *     chain   first byte         last byte          becomes
+ *     4       0x11, slot 0       0x90, slot 2       8 and 9
+ *     5       0x85, slot 3       0x85, slot 3       11 only
+ *
+ * `even` and `odd` have a bit for each old chain, at its place in occ; SPLIT_EVEN spreads them to
+ * the places 2l and 2l + 1. Chains from SPLIT_CHAINS on are those of the second line. */
 TAMIS_INLINE void split_chains(const split_line *split, uint64_t *ret_first, uint64_t *ret_second) {
     uint64_t const firsts = split->starts & bits_low(split->used), lasts = split->starts >> 1;
     uint64_t const even = bits_put(bits_take(~split->high, firsts), split->occ);
@@ -100,7 +111,8 @@ TAMIS_INLINE void split_chains(const split_line *split, uint64_t *ret_first, uin
         bits_put(even >> SPLIT_CHAINS, SPLIT_EVEN) | bits_put(odd >> SPLIT_CHAINS, SPLIT_EVEN << 1);
 }
 
-/* Write both lines, which are empty. */
+/* Write both lines, which are empty. A run begins at a slot where one began before, or whose byte
+ * has a top bit where the one before it has none; a line has an end behind its last entry. */
 TAMIS_INLINE void split_make_lines(lines_view to, uint64_t bucket, const uint8_t *line,
                                    const split_line *split) {
     uint8_t        bytes[8 * SPLIT_WORDS];
@@ -132,6 +144,8 @@ TAMIS_INLINE bool lines_split(lines_view from, uint64_t bucket, uint64_t most, l
     if (runs_are_cut(index) || (le64_load(low) | le64_load(high)) != 0 ||
         split_may_be_saturated(split.starts, split.used, most))
         return false;
+    /* Bytes above 127 have a top bit. The first entry of chain 31 is the first of the second
+     * line. */
     split.high = ~runs_up_to(line, 127) & bits_low(split.used);
     split.first = bits_lowest(bits_nth(split.starts, bits_rank(split.occ, SPLIT_CHAINS)));
     split_read_rests(from, bucket, &split);

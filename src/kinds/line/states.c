@@ -19,7 +19,8 @@ static_assert(LINES_MAX_ENTRIES <= STATE_LIST_MAX, "a bucket can be listed");
 
 /* ------------------------------------------------------------------ finding a key */
 
-/* Find the rest of a key whose chain is in its line, among the slots that have its byte. */
+/* Find the rest of a key whose chain is in its line, among the slots that have its byte. In states
+ * a fingerprint has one entry, so the first that has the remainder is the one. */
 TAMIS_INLINE bool line_rest_here(lines_view lines, const lines_place *place, uint64_t slots,
                                  uint64_t *ret_bit) {
     for (; slots != 0; slots &= slots - 1) {
@@ -46,13 +47,15 @@ static tamis_status line_find_state(const tamis_table *table, uint64_t hash, sta
         if (is_found) bit = lines_found_rest(lines, &place, &found);
     }
     if (!is_found) return TAMIS_ERR_ABSENT;
+    /* The counter is the lowest part of a rest; the field of value and timer follows. */
     *ret_cell = (state_cell){ bit + lines.shape->counter_bits, place.bucket };
     return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ adding and removing entries */
 
-/* Add an entry whose line has no free slot. */
+/* Add an entry whose line has no free slot. near_push_new() does what most of these need, and
+ * changes nothing if it does not apply. */
 static __attribute__((noinline)) bool line_insert_far(lines_view lines, const lines_place *place,
                                                       uint64_t rest) {
     return near_push_new(lines, place, rest) || lines_far_insert(lines, place, rest);

@@ -51,7 +51,9 @@ typedef struct law_cut {
 static_assert((MAX_CHAIN + 1) % WAYS == 0, "whole steps");
 
 /* P[chain c has k keys and the line is cut there], for every k: before it are at most `kept` keys,
- * and more than room - k. */
+ * and more than room - k. For room = kept = 50 and k = 3 that is 48, 49 or 50 keys: the chain does
+ * not fit, and all chains before it do. From k to k + 1, one more number of keys before it counts,
+ * so `p` grows by one term. */
 static void law_cut_at(const law_cut *cut, unsigned kept, unsigned room, double *ret_cut) {
     double p = 0;
     for (unsigned s = room + 1; s <= kept; s++) p += cut->before[s];
@@ -61,7 +63,8 @@ static void law_cut_at(const law_cut *cut, unsigned kept, unsigned room, double 
     }
 }
 
-/* Add the law of the tail: k keys of the chain where the line is cut, and those after it. */
+/* Add the law of the tail: k keys of the chain where the line is cut, and those after it. WAYS
+ * values of k are taken at a time (law_mix_all). */
 static void law_add_tail(const law_cut *cut, const double *at, double weight,
                          double tail[TAIL_ROOM]) {
     unsigned last = cut->last_behind;
@@ -94,7 +97,7 @@ typedef struct law_keys {
     double kept[TAIL_ROOM];    /* before it */
 } law_keys;
 
-/* What a line has room for, without and beside the entries of a flooded key, in other keys. */
+/* What a line has room for, in keys: all of it, and beside the entries of a flooded key. */
 typedef struct law_rooms {
     unsigned room, less;
     bool     is_flooded;
@@ -169,6 +172,8 @@ static void law_add_closed(const double *cut_chain, double chain, law_rooms room
     }
 }
 
+/* All cuts with CLOSED_FROM keys after them, or more; law_cut_all() has those with fewer. Both add
+ * to the same laws. */
 static void law_closed_all(double chain, law_rooms rooms, law_keys *keys) {
     double       both[MAX_CLOSED], cut_chain[MAX_CHAIN + 1];
     double const mean = (LINE_CHAINS - 1) * chain;
@@ -179,6 +184,9 @@ static void law_closed_all(double chain, law_rooms rooms, law_keys *keys) {
     }
 }
 
+/* All in keys first: a line has room for 50 / each of them. With 2 entries for each key that is 25.
+ * Entries come last. What is not in any tail is an empty one. The closed form needs CLOSED_FROM
+ * keys before a cut, too: before each there are more than `less` - MAX_CHAIN. */
 void tamis_line_tails(double mean, unsigned each, unsigned flood, law_tails *ret_tails) {
     double const    chain = mean / LINE_CHAINS;
     law_rooms const rooms = { LINE_SLOTS / each, (LINE_SLOTS - flood) / each, flood != 0 };

@@ -58,7 +58,12 @@ TAMIS_INLINE line_words line_shelf_words(const shelf_view *shelves, uint64_t buc
     return (line_words){ first, shelves->stride / 64 };
 }
 
-/* Let the copy's table find the parts of this bucket in the copy. */
+/* Let the copy's table find the parts of this bucket in the copy. For bucket 100 of a table without
+ * rests: its line would be at byte 6400 of a body, and its shelf at 6 x 64 after the first one. So
+ * the body of the copy is taken to begin 6400 bytes before it, and the first shelf 6 x 64 bytes
+ * before the place of the shelf in it. The addresses in between are never used; they are computed
+ * as integers, since C knows no pointers to there. The rests are shifted in the same way; they keep
+ * their position in a word, so that whole words can be copied. */
 TAMIS_INLINE void line_copy_place(share_copy *copy, uint64_t bucket) {
     lines_view const         from = line_view(copy->window.side);
     const lines_shape *const shape = from.shape;
@@ -78,7 +83,8 @@ TAMIS_INLINE void line_copy_place(share_copy *copy, uint64_t bucket) {
 
 /* ------------------------------------------------------------------ copying */
 
-/* Returns whether the tail may go on in the attic. */
+/* Returns whether the tail may go on in the attic: it may if the shelf is full. The rests of the
+ * shelf are copied to just behind those of the slots. */
 static bool line_copy_tail(share_copy *copy) {
     lines_view const from = line_view(copy->window.side);
     shelf_view const shelves = lines_shelves(from);
@@ -93,6 +99,8 @@ static bool line_copy_tail(share_copy *copy) {
     return shelf_used(shelf_ones(shelf)) == SHELF_KEYS;
 }
 
+/* The line and its rests, and the tail if there may be one: a line that is neither cut nor full has
+ * none. Returns whether the attic is needed, too. */
 static bool line_copy(share_copy *copy, uint64_t hash) {
     lines_view const from = line_view(copy->window.side);
     uint64_t const   bucket = fastrange(hash, from.shape->buckets);
@@ -109,7 +117,8 @@ static bool line_copy(share_copy *copy, uint64_t hash) {
 
 /* ------------------------------------------------------------------ changes */
 
-/* Slots that may leave a line for the shelf when this many entries come. */
+/* Entries that may come to the shelf from a line when this many are added: the last run, and the
+ * new entry itself. For more than one, "more than a shelf holds" is said. */
 TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
     unsigned const used = runs_used(index);
     uint64_t const starts = index.starts ^ UINT64_C(1) << used;
@@ -133,6 +142,7 @@ static bool line_needs_attic(const tamis_table *table, uint64_t hash, unsigned m
     return line_needs_attic_here(table, hash, more);
 }
 
+/* What share_change() calls with the locks held: the ordinary operations. */
 static tamis_status line_share_add(tamis_table *table, uint64_t hash, void *unused) {
     (void)unused;
     return line_shape_of(table)->lines.rest_bits == 0 ? line_add_as(table, hash, true, false)
@@ -147,7 +157,8 @@ static tamis_status line_share_remove(tamis_table *table, uint64_t hash, void *u
 
 #define LINE_DERIVED_WORDS (sizeof(line_shape) / sizeof(uint64_t))
 
-/* What is constant for the functions below: all of it is inlined into them. */
+/* What is constant for the functions below: all of it is inlined into them, in place of calls
+ * through the pointers of line_sharing. */
 static const kind_sharing line_inlined = { .derived_words = LINE_DERIVED_WORDS,
                                            .needs_attic = line_needs_attic_here,
                                            .copy = line_copy };
@@ -201,7 +212,8 @@ TAMIS_INLINE bool line_hold(sharing *share, const share_view *view, uint64_t has
     return false;
 }
 
-/* Add to the counts of the stripe that is held: keys, and entries where these are counted. */
+/* Add to the counts of the stripe that is held: keys, and entries where these are counted. They are
+ * kept apart for the two tables of a step. `more` may be -1, modulo 2^64. */
 TAMIS_INLINE void line_count_held(const line_held *held, uint64_t more) {
     share_add_alone(&held->stripe->keys[held->which], more);
     if (lines_counter_bits(held->lines) != 0)
@@ -236,7 +248,8 @@ TAMIS_INLINE bool line_near_add(const line_held *held) {
     return true;
 }
 
-/* As line_remove_as(). */
+/* As line_remove_as(). False, and nothing has changed: the line is cut, so that entries might come
+ * back to it; or the removal is refused; or only a counter changes. */
 TAMIS_INLINE bool line_near_remove(const line_held *held, uint64_t most) {
     lines_view const         lines = held->lines;
     const lines_place *const place = &held->place;
@@ -255,10 +268,13 @@ TAMIS_INLINE bool line_near_remove(const line_held *held, uint64_t most) {
     return true;
 }
 
+/* Is it a bare table in no step of growing? Then the short forms apply: one table, and no rests. */
 TAMIS_INLINE bool line_is_calm(const share_view *view) {
     return view->next.body == NULL && line_shape_of(&view->table)->lines.rest_bits == 0;
 }
 
+/* Add a chunk. For each key: lock its stripe, and change the line if nothing else is to change. If
+ * it is not so simple, unlock it and take the general form, which may also lock the attic. */
 TAMIS_INLINE unsigned line_share_add_as(sharing *share, const share_view *view,
                                         const uint64_t *hash, unsigned n, bool is_bare) {
     unsigned     added = 0;
@@ -291,6 +307,7 @@ TAMIS_INLINE uint64_t line_share_remove_as(sharing *share, const share_view *vie
     share_window   window;
     window.side = NULL;
     line_share_fetch_tails(share, hash, n);
+    /* A key is taken for removed until the general form says otherwise. */
     for (unsigned i = 0; i < n; i++) {
         removed |= UINT64_C(1) << i;
         if (__builtin_expect(line_hold(share, view, hash[i], is_bare, &held), 1)) {
@@ -320,7 +337,8 @@ static uint64_t line_share_holds(const tamis_table *table, uint64_t hash, void *
     return lines_holds(line_view(table), hash);
 }
 
-/* The shelved keys that are this one. *ret_may_go_on: there may be more of them in the attic. */
+/* The shelved keys that are this one. *ret_may_go_on: there may be more of them in the attic, which
+ * cannot be read without its lock. */
 TAMIS_INLINE uint32_t line_on_shelf(lines_view lines, const lines_place *place,
                                     bool *ret_may_go_on) {
     shelf_view const shelves = lines_shelves(lines);
@@ -342,7 +360,9 @@ static __attribute__((noinline)) bool line_share_ask(sharing *share, uint64_t ha
     return share_ask(share, &line_inlined, hash, line_share_holds, NULL) != 0;
 }
 
-/* One key of any table, near or far. */
+/* One key of any table, near or far. The version of the stripe is read before its line and compared
+ * after it: if it is the same, no change was under way in between, and what was read belongs
+ * together. If not, or if the attic must be asked, the general form does it again. */
 static STRIPE_READER bool line_share_has(sharing *share, uint64_t hash) {
     const share_view *const view = share_view_now(share);
     const uint64_t *const   word = &share->stripes[share_stripe(view, hash)].word;
@@ -368,7 +388,8 @@ static __attribute__((noinline)) uint64_t line_share_has_each(sharing *share, co
     return found;
 }
 
-/* As line_has_far(), for a bare table. version[i] is from before the line of key i was read. */
+/* As line_has_far(), for a bare table. version[i] is from before the line of key i was read: if it
+ * is the same after its shelf was read, both belong together. */
 static __attribute__((noinline)) STRIPE_READER uint64_t line_share_has_far(sharing          *share,
                                                                            const share_view *view,
                                                                            const uint64_t   *hash,
@@ -444,11 +465,14 @@ TAMIS_INLINE uint64_t line_share_has_any(sharing *share, const share_view *view,
         lines_view const lines = line_view((moved >> i & 1) != 0 ? &view->next : &view->table);
         found |= (uint64_t)(lines_with_rest(lines, &place[i], slots[i]) != 0) << i;
     }
+    /* Only now: the rests were read after the lines. */
     for (unsigned i = 0; i < n; i++) again |= (uint64_t)!stripe_is_same(word[i], version[i]) << i;
     if (again == 0) return found;
     return (found & ~again) | line_share_has_each(share, hash, again);
 }
 
+/* If the view has changed meanwhile (a step of growing began or ended), the keys may have been
+ * looked for in the wrong table: all are looked up again. */
 static STRIPE_READER uint64_t line_share_has_chunk(sharing *share, const uint64_t *hash,
                                                    unsigned n) {
     const share_view *const view = share_view_now(share);
