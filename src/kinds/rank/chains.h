@@ -13,6 +13,18 @@
  * A new cell goes to the end of its chain. A cell is removed by moving the last cell of its chain
  * into the hole. In both cases one bit and one cell are shifted in or out, by whole words.
  *
+ * Worked example, with the bucket above:
+ *
+ *     find     chain 5 is marked, with 2 ones before it in the base: its first cell is c. Its bit
+ *              of level 1 is a one, with one other before it: its next cell is number 1 of level 2,
+ *              e. That bit of level 2 is a one, with none before it: f. The bit of f is 0: the end.
+ *     append   g to chain 1. Its only cell is a, and level 2 has no cells of chains before it, so g
+ *              is put before d, with a 0 in the higher index; and the bit of a becomes 1:
+ *                  higher   1 1 1 | 0 0 1 | 0        cells   a b c | g d e | f
+ *     remove   c from chain 5. The last cell of the chain, f, takes its place. Then the bit of e,
+ *              which announced f, becomes 0, and both arrays close where f was:
+ *                  higher   0 1 1 | 0 0              cells   a b f | d e
+ *
  * A bucket that is full continues in an extension, and that in another, each from a pool that all
  * buckets share. The higher index and the cells are then numbered continuously (parts.h).
  *
@@ -67,7 +79,9 @@ TAMIS_INLINE uint64_t chains_bucket_at(const chains_shape *shape, uint64_t bucke
     return shape->start[0] + bucket * shape->record[0];
 }
 
-/* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64. */
+/* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64: the whole
+ * part of hash x B is the bucket, of what is left x L the chain, of what is left x 2^r the
+ * remainder. */
 TAMIS_INLINE chains_place chains_find(const chains_shape *shape, uint64_t hash) {
     chains_place place;
     place.bucket = fastrange_next(&hash, shape->buckets);
@@ -97,7 +111,8 @@ TAMIS_INLINE uint64_t chains_extension(chains_view chains, uint64_t at, unsigned
     return chains.shape->start[part] + (which - 1) * chains.shape->record[part];
 }
 
-/* The bit where cell i is, when it is in an extension. */
+/* The bit where cell i is, when it is in an extension. With 40 cells in a bucket, cell 45 is cell 5
+ * of part 1. */
 static __attribute__((noinline, unused)) STRIPE_READER uint64_t chains_far_cell(chains_view chains,
                                                                                 uint64_t    at,
                                                                                 unsigned    i) {
@@ -117,7 +132,8 @@ TAMIS_INLINE uint64_t chains_cell(chains_view chains, uint64_t at, unsigned i) {
     return at + chains.shape->cells[0] + i * chains.shape->cell_bits;
 }
 
-/* n <= 64 bits of the higher index from bit `first` on, when some may be in an extension. */
+/* n <= 64 bits of the higher index from bit `first` on, when some may be in an extension: with 40
+ * cells in a bucket, of the bits 36 to 45 4 are in part 0 and 6 in part 1. */
 static __attribute__((noinline, unused)) STRIPE_READER uint64_t chains_far_index(chains_view chains,
                                                                                  uint64_t    at,
                                                                                  unsigned    first,
@@ -138,6 +154,8 @@ static __attribute__((noinline, unused)) STRIPE_READER uint64_t chains_far_index
     return bits;
 }
 
+/* n <= 64 bits of the higher index from bit `first` on: those of a level, which has as many cells
+ * as chains at most. */
 TAMIS_INLINE uint64_t chains_index(chains_view chains, uint64_t at, unsigned first, unsigned n) {
     if (first + n > chains.shape->room[0]) return chains_far_index(chains, at, first, n);
     return field_get_wide(chains.body, at + chains.shape->index[0] + first, n);
@@ -187,7 +205,8 @@ TAMIS_INLINE unsigned chains_at_step(const chains_step *step) {
     return step->start + step->rank;
 }
 
-/* Go down to the next level, to the place of the chain's next cell. Is there such a cell? The
+/* Go down to the next level, to the place of the chain's next cell. Is there such a cell? If there
+ * is none, the step is where one would be appended: that is what copies_follow() needs. The
  * comparison with CHAINS_MAX_CELLS ends the walk in a body whose index is not valid. */
 TAMIS_INLINE bool chains_next(chains_view chains, uint64_t at, chains_step *step) {
     uint64_t const level = chains_index(chains, at, step->start, step->size);
@@ -215,7 +234,8 @@ TAMIS_INLINE bool chains_hold(chains_view chains, const chains_place *place) {
 
 /* ------------------------------------------------------------------ extensions: take and free */
 
-/* The pieces of the higher index, or of the cells, of a bucket with `load` cells. */
+/* The pieces of the higher index, or of the cells, of a bucket with `load` cells: those of all
+ * parts that such a bucket has (parts.h). */
 TAMIS_INLINE parts_list chains_parts(chains_view chains, uint64_t at, unsigned load,
                                      bool is_index) {
     const chains_shape *const shape = chains.shape;
@@ -231,7 +251,8 @@ TAMIS_INLINE parts_list chains_parts(chains_view chains, uint64_t at, unsigned l
     return parts;
 }
 
-/* The part that begins with cell `load`: 1 or 2, or 0 if none does. */
+/* The part that begins with cell `load`: 1 or 2, or 0 if none does. With 40 cells in a bucket and
+ * 12 in an extension, part 1 begins with cell 40, and part 2 with cell 52. */
 TAMIS_INLINE unsigned chains_border(const chains_shape *shape, unsigned load) {
     if (shape->pool[1] != 0 && load == shape->room[0]) return 1;
     return shape->pool[2] != 0 && load == shape->room[0] + shape->room[1] ? 2 : 0;
@@ -246,7 +267,9 @@ TAMIS_INLINE void chains_set_pointer(chains_view chains, uint64_t at, unsigned p
 }
 
 /* Make room for one more cell after `load` others. False: there is no room. The search for a free
- * extension starts where this bucket's extension would be if every bucket had one. */
+ * extension starts where this bucket's extension would be if every bucket had one: at bucket / B of
+ * the pool. So the extensions in use are spread over the pool as their buckets are over the table,
+ * and a free one is near. */
 TAMIS_INLINE bool chains_make_room(chains_view chains, const chains_place *place, unsigned load) {
     const chains_shape *const shape = chains.shape;
     if (load >= chains_room(shape)) return false;
@@ -294,7 +317,8 @@ typedef struct chains_end {
     unsigned next;         /* where one more would go */
 } chains_end;
 
-/* Append a cell where part of the bucket is, or will be, in an extension. */
+/* Append a cell where part of the bucket is, or will be, in an extension. The pointer is written
+ * first, since the pieces are found by it; if there is no room, nothing was written. */
 static __attribute__((noinline, unused)) bool chains_far_append(chains_view         chains,
                                                                 const chains_place *place,
                                                                 const chains_end   *end,
@@ -310,7 +334,8 @@ static __attribute__((noinline, unused)) bool chains_far_append(chains_view     
     return true;
 }
 
-/* Append a cell to a chain. False, and nothing has changed: there is no room. */
+/* Append a cell to a chain, whose end the caller has found (copies_follow). False, and nothing has
+ * changed: there is no room. */
 TAMIS_INLINE bool chains_append(chains_view chains, const chains_place *place,
                                 const chains_end *end, uint64_t cell) {
     unsigned const load = chains_load(chains, place->at), bits = (unsigned)chains.shape->cell_bits;

@@ -1,12 +1,21 @@
 /* chains_pools.h - checks the extensions of all buckets of chains: each belongs to one bucket.
+ *
+ * A bitmap says which extensions are taken (pool.h), and buckets say which ones they have. Both
+ * must name the same, and none twice. A list of what buckets say would need memory, so two sums are
+ * compared instead:
+ *
+ *     over all buckets         sum of mix64(number of the extension)
+ *     over all bits of the map sum of mix64(number), of those that are taken
+ *
+ * An extension that two buckets have, or that is taken and belongs to none, is in one of the sums
+ * and not in the other. Sums are modulo 2^64.
  */
 #ifndef TAMIS_KINDS_RANK_CHAINS_POOLS_H
 #define TAMIS_KINDS_RANK_CHAINS_POOLS_H
 
 #include "chains.h"
 
-/* The extensions of parts 1 and 2 that buckets point to: the sums of their mixed numbers. A list
- * would take memory, which a check must not. */
+/* The extensions of parts 1 and 2 that buckets point to: the sums of their mixed numbers. */
 typedef struct chains_taken {
     uint64_t sum[3];
 } chains_taken;

@@ -13,6 +13,11 @@
  * its cells is not full. Two consequences: k copies take ceil(k / 2^C) cells; and keys that have at
  * most 2^C copies each never take more cells than there are keys, even where their fingerprints
  * collide.
+ *
+ * Worked example: C = 2, so that a cell counts to 4, and `copies` = 8 cells, so that 32 copies
+ * saturate a fingerprint. One that was added 6 times has two cells in its chain, of 4 and 2 copies,
+ * whose counter fields are 3 and 1. One removal leaves 4 and 1, the next one deletes the
+ * second cell, and from then on the first one is counted down.
  */
 #ifndef TAMIS_KINDS_RANK_COPIES_H
 #define TAMIS_KINDS_RANK_COPIES_H
@@ -29,7 +34,7 @@ TAMIS_INLINE void copies_set(chains_view chains, uint64_t cell, unsigned copies)
               (unsigned)chains.shape->counter_bits, copies - 1);
 }
 
-/* Cells that this many copies take. */
+/* Cells that this many copies take: copies / 2^C, rounded up. */
 TAMIS_INLINE unsigned copies_cells(const chains_shape *shape, uint64_t copies) {
     return (unsigned)((copies + bits_low((unsigned)shape->counter_bits)) >> shape->counter_bits);
 }
@@ -67,11 +72,13 @@ TAMIS_INLINE copies_trail copies_follow(chains_view chains, const chains_place *
         trail.cells++;
         trail.copies += copies;
     } while (chains_next(chains, place->at, &step));
+    /* The last step has gone to where the next cell of the chain would be. */
     trail.end.next = chains_at_step(&step);
     return trail;
 }
 
-/* Does one copy more take another cell? */
+/* Does one copy more take another cell? Yes, if there is none, or if the emptiest one is full: has
+ * 2^C copies. */
 TAMIS_INLINE bool copies_need_cell(const chains_shape *shape, const copies_trail *trail) {
     return trail->cells == 0 || trail->match_copies >> shape->counter_bits != 0;
 }
@@ -126,6 +133,7 @@ typedef struct copies_entry {
 /* Add one cell to a list in increasing order of remainders. Returns the new length. */
 TAMIS_INLINE unsigned copies_list(copies_entry *list, unsigned n, uint64_t remainder,
                                   unsigned copies) {
+    /* By insertion: a chain has a cell or two as a rule. */
     unsigned at = n;
     while (at != 0 && list[at - 1].remainder > remainder) at--;
     if (at != 0 && list[at - 1].remainder == remainder) {
@@ -141,7 +149,9 @@ TAMIS_INLINE unsigned copies_list(copies_entry *list, unsigned n, uint64_t remai
 /* Returns false to stop. */
 typedef bool copies_visit(void *context, const chains_place *place, const copies_entry *entry);
 
-/* Visit every fingerprint of a bucket once, in increasing order. */
+/* Visit every fingerprint of a bucket once, in increasing order: chains come in order, and the
+ * cells of a chain are sorted first, since cells of a fingerprint need not be next to each
+ * other. */
 static __attribute__((unused)) bool copies_each(chains_view chains, uint64_t bucket,
                                                 copies_visit *visit, void *context) {
     chains_place   place = { .bucket = bucket, .at = chains_bucket_at(chains.shape, bucket) };

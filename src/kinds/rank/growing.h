@@ -10,6 +10,10 @@
  * of any two sizes that have the same number of prints, and in both directions. L may be odd: then
  * the chain in the middle is cut in two.
  *
+ * Worked example, with L = 64: bucket 3, chain 40, and a remainder of 10 bits, 1000000001. It
+ * becomes chain 2 x 40 + 1 = 81 of 128, and so chain 17 of bucket 7, with a remainder of 9 bits,
+ * 000000001. The print is the same: (3 x 64 + 40) x 2^10 + 513 = (7 x 64 + 17) x 2^9 + 1 = 238081.
+ *
  * What the stages have in common. At its capacity a bucket has the same load at every stage. So its
  * cells, and those of its extensions, are as many at every stage: those that are best for the last
  * one. Only the numbers of extensions, J2 and J3, are planned again (size.c), in microseconds. That
@@ -38,6 +42,8 @@
  * end at a byte, whatever bits a record has. */
 #define RANK_GROUP 8
 
+/* As many prints in another number of buckets: each doubling takes a bit from the remainder. A
+ * table is made smaller only if its buckets can be divided evenly. */
 static bool rank_scale(const uint64_t *g, int doublings, uint64_t *ret_fixed) {
     uint64_t const shrink = doublings < 0 ? UINT64_C(1) << -doublings : 1;
     int64_t const  bits = (int64_t)g[RANK_REMAINDER_BITS] - doublings;
@@ -123,7 +129,8 @@ static bool rank_can_split(const tamis_table *from, uint64_t bucket, const tamis
            chains_base(rank_view(to), at + shape->record[0]) == 0;
 }
 
-/* The cells of a bucket in two halves. */
+/* The cells of a bucket in two halves. `twice` is the chain among 2L, as at the top of this file;
+ * what is left of a cell closes up where the top bit of its remainder was. */
 static void rank_split(chains_view chains, uint64_t bucket, split_half *ret_halves) {
     unsigned const bits = (unsigned)chains.shape->remainder_bits,
                    l = (unsigned)chains.shape->chains;
@@ -169,8 +176,9 @@ static tamis_status rank_carry(const tamis_table *from, uint64_t bucket, tamis_t
 
 /* ------------------------------------------------------------------ out of this one */
 
-/* Empty a bucket and its extensions, and give these back. They are shared by all buckets, so their
- * memory is not that of the group: it goes to the system when the step ends. */
+/* Empty a bucket and its extensions, and give these back. The pointer to the next part is read
+ * before the part that has it is cleared. They are shared by all buckets, so their memory is not
+ * that of the group: it goes to the system when the step ends. */
 static void rank_empty(chains_view chains, uint64_t at) {
     const chains_shape *const shape = chains.shape;
     for (unsigned part = 0;; part++) {
@@ -198,6 +206,7 @@ static unsigned rank_spans(const tamis_table *table, uint64_t bucket, kind_span 
 
 /* ------------------------------------------------------------------ cells in use */
 
+/* How many cells are in use: grow.c compares that with the capacity, to begin a step in time. */
 static uint64_t rank_entries_now(const tamis_table *table) {
     return rank_has_counters(table) ? table->entries : table->keys;
 }

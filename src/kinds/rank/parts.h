@@ -9,6 +9,9 @@
  * Opening a gap for one field moves the fields after it in its piece up by one; the field that
  * falls out at the end of a piece goes to the start of the next. Closing a gap does the reverse.
  * Both work on whole words (core/shift.h).
+ *
+ *     open place 2 for x     [ a b x c d e ]        [ f g h ]       [ i j k ]
+ *     close place 2 again    [ a b c d e f ]        [ g h i ]       [ j k . ]
  */
 #ifndef TAMIS_KINDS_RANK_PARTS_H
 #define TAMIS_KINDS_RANK_PARTS_H
@@ -24,7 +27,7 @@ typedef struct parts_list {
     unsigned bits;            /* of a field */
 } parts_list;
 
-/* The bit where field i is. */
+/* The bit where field i is. A field beyond all pieces would be in the last one. */
 TAMIS_INLINE uint64_t parts_at(const parts_list *parts, unsigned i) {
     unsigned part = 0;
     for (; part + 1 < PARTS_MAX && i >= parts->room[part]; part++) i -= parts->room[part];

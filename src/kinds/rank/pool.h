@@ -14,7 +14,8 @@
 #define POOL_NONE UINT64_MAX
 #define POOL_WORD (FIELD_MAX_BITS - 1) /* bits that are read at once */
 
-/* The first free record in first..end-1, or POOL_NONE. `at` is the bit of record 0. */
+/* The first free record in first..end-1, or POOL_NONE. `at` is the bit of record 0. The bits of a
+ * word are inverted, so that the lowest one is the first free record. */
 TAMIS_INLINE uint64_t pool_search(const uint8_t *body, uint64_t at, uint64_t first, uint64_t end) {
     for (; first < end; first += POOL_WORD) {
         unsigned const bits = (unsigned)min_u64(end - first, POOL_WORD);
@@ -37,6 +38,7 @@ TAMIS_INLINE bool pool_has_one(const uint8_t *body, uint64_t at, uint64_t n) {
     return pool_search(body, at, 0, n) != POOL_NONE;
 }
 
+/* The caller has emptied the record: a free one is all zero (I3 in rank.c). */
 TAMIS_INLINE void pool_give(uint8_t *body, uint64_t at, uint64_t record) {
     field_set_bit(body, at + record, false);
 }

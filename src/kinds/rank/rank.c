@@ -17,6 +17,11 @@
  *                  |       +------------ its rank in I0 is the position of its first cell
  *                  +-------------------- [ I0, L bits | pointer | IH, Z bits | A, Z cells ]
  *
+ * Worked example, the first row of the paper's Table II: lambda = 0.64 keys for each chain, and r =
+ * 6 bits. A key costs a bit of IH and r bits of remainder, and its share of I0 is 1 / lambda = 1.56
+ * bits: 8.56 bits. The fpr is lambda / 2^r = 1%. Pointers, extensions and cells that stay empty
+ * make the rest of the 10.5 bits that such a table takes (size.h).
+ *
  * Buckets are not equally full. A full bucket continues in an extension of Z2 cells, and that in
  * one of Z3 cells, from two pools that all buckets share (size.h computes their sizes). When a pool
  * is exhausted, the add is refused. An extension is given back as soon as the bucket does not need
@@ -173,6 +178,8 @@ static tamis_status rank_add(tamis_table *table, uint64_t hash) {
     return rank_add_at(table, &place);
 }
 
+/* As rank_add(), for a fingerprint that has no cell yet; one that has is not touched. A new cell
+ * counts one copy: the fields above the remainder are 0. */
 static tamis_status rank_add_new(tamis_table *table, uint64_t hash, bool *ret_is_new) {
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(rank_view(table), &place);
@@ -299,6 +306,7 @@ static bool rank_visit_one(void *context, const chains_place *place, const copie
     return job->visit(job->context, print, is_many ? TAMIS_COUNT_MANY : entry->copies);
 }
 
+/* Bucket by bucket, in the order of prints. */
 static bool rank_each(const tamis_table *table, kind_visit *visit, void *context) {
     rank_visit     job = { rank_shape_of(table), visit, context };
     uint64_t const buckets = table->geometry[RANK_BUCKETS];
@@ -321,6 +329,7 @@ static bool rank_join_cells(void *context, const chains_place *place, const copi
     const rank_shape *const shape = rank_shape_of(joint->into);
     copies_trail const      trail = copies_follow(rank_view(joint->into), place);
     uint64_t const          sum = min_u64(trail.copies + entry->copies, shape->most);
+    /* Copies beyond the maximum are dropped: that fingerprint is saturated. */
     joint->cells += copies_cells(&shape->chains, sum) - trail.cells;
     return true;
 }
@@ -335,6 +344,8 @@ static bool rank_can_join(tamis_table *into, const tamis_table *from) {
         rank_joint     joint = { into, chains_load(rank_view(into), at) };
         copies_each(rank_view(from), bucket, rank_join_cells, &joint);
         if (joint.cells > chains_room(shape)) return false;
+        /* A bucket of the result that has more cells than its own space needs an extension; the
+         * pool is counted as if `into` had none, since its extensions are among these. */
         needed[1] += joint.cells > shape->room[0];
         needed[2] += joint.cells > shape->room[0] + shape->room[1];
     }

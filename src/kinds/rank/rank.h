@@ -1,4 +1,7 @@
 /* rank.h - what the two halves of `rank` share: the set in rank.c and the states in states.c.
+ *
+ * The functions of chains.h and copies.h know a body and its layout, and not a tamis_table. Here is
+ * what leads from the one to the other.
  */
 #ifndef TAMIS_KINDS_RANK_RANK_H
 #define TAMIS_KINDS_RANK_RANK_H
@@ -35,7 +38,8 @@ TAMIS_INLINE bool rank_has_counters(const tamis_table *table) {
     return rank_shape_of(table)->chains.counter_bits != 0;
 }
 
-/* The fingerprint at a place as one number: bucket, chain and remainder are its digits. */
+/* The fingerprint at a place as one number: bucket, chain and remainder are its digits. It is
+ * fastrange(hash, B L 2^r), as for all kinds with fingerprints (kind.h). */
 TAMIS_INLINE uint64_t rank_print(const chains_shape *shape, uint64_t bucket, unsigned chain,
                                  uint64_t remainder) {
     return (bucket * shape->chains + chain) << shape->remainder_bits | remainder;

@@ -20,7 +20,8 @@ static bool rank_is_within(uint64_t value, uint64_t low, uint64_t high) {
     return value >= low && value <= high;
 }
 
-/* A level has cells and extensions, or neither; and no level follows a missing one. */
+/* A level has cells and extensions, or neither; and no level follows a missing one. An extension of
+ * level 3 hangs on one of level 2, so there are no more of them. */
 static bool rank_levels_are_possible(const uint64_t *g) {
     uint64_t const cells = g[RANK_CELLS], more = RANK_MAX_CELLS;
     if (!rank_is_within(cells, 1, more)) return false;
@@ -123,6 +124,7 @@ static rank_life rank_life_of(const uint64_t *g, const tamis_workload *work) {
                         .most = (double)g[RANK_COPIES] };
 }
 
+/* Can one key take more cells than the others? */
 static bool rank_has_flood(const rank_life *life) {
     return life->most > life->each;
 }
@@ -143,6 +145,8 @@ static double rank_flooded_overflow(const rank_life *life, double buckets, doubl
     return fmin(1, filling + tamis_prints_churn(life->n, life->lifetime) * add);
 }
 
+/* The sum over all ways to overflow: one for each pool, one for the last level, and one for the
+ * bucket of a flooded key. */
 double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work) {
     rank_life const life = rank_life_of(geometry, work);
     double const    buckets = (double)geometry[RANK_BUCKETS];
@@ -169,6 +173,11 @@ double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work)
 #define POOL_SHARE 0.45
 #define BUCKET_SHARE 0.1
 
+/* Keys for each chain. For a given fpr, lambda doubles with each bit of remainder, so this leaves
+ * four or five remainders to try. Apart from empty cells, a key takes 1 / lambda bits of base
+ * index, 1 of the higher index and r = log2(lambda / fpr): so log2(1 / fpr) + 1, and 1 / lambda +
+ * log2(lambda). The latter is 0.91 for lambda = ln 2, where it is least, and more than 2 at these
+ * limits. */
 #define MIN_LAMBDA 0.2
 #define MAX_LAMBDA 3.5
 
@@ -192,8 +201,10 @@ static bool rank_may_be(const rank_search *s, unsigned field, uint64_t value) {
 
 /* ------------------------------------------------------------------ extensions, and cells */
 
-/* P[more than J of the buckets] from above by a geometric series, in a few operations: within 3%
- * of the sum at the probabilities that matter. */
+/* P[more than J of the buckets] from above by a geometric series, in a few operations: within 3% of
+ * the sum at the probabilities that matter. `here` is the first term of the tail of the binomial,
+ * and `ratio` is that of the second to the first; later ratios are smaller. `exact` is the chance
+ * that a bucket is just full, for the adds after the filling (size.h). */
 static double rank_pool_bound(double buckets, double over, double exact, double adds, double j) {
     double const here = exp(tamis_binomial_log(buckets, over, j + 1));
     double const ratio = (buckets - j - 1) / (j + 2) * over / (1 - over);
@@ -242,7 +253,8 @@ static uint64_t rank_most_cells(const rank_search *s, double buckets) {
     double const mean = s->life.each * s->life.n / buckets;
     uint64_t     high = RANK_MAX_CELLS + 1, low = mean < (double)high ? (uint64_t)mean : high;
     if (low >= high) return high;
-    /* Invariant: `low` cells are too few, `high` are enough (or there is no such number). */
+    /* Invariant: `low` cells are too few, `high` are enough (or there is no such number). The mean
+     * is too few: half of the buckets have more. */
     while (high - low > 1) {
         uint64_t const middle = (low + high) / 2;
         double const   overflow = rank_buckets_overflow(&s->life, buckets, (double)middle) +
@@ -271,7 +283,8 @@ static void rank_consider(rank_search *s, const uint64_t *g) {
     for (unsigned i = 0; i < RANK_FIELDS; i++) s->best[i] = g[i];
 }
 
-/* Would an aligned extension of one cell more be no larger, whatever its pointer? */
+/* Would an aligned extension of one cell more be no larger, whatever its pointer? Then this one
+ * need not be looked at. */
 static bool rank_is_unfilled(const uint64_t *g) {
     uint64_t const cell = 1 + rank_cell_bits(g), most_pointer = 32;
     if (g[RANK_ALIGNED] == 0) return false;
@@ -374,7 +387,8 @@ static void rank_try_fixed_cells(rank_search *s, uint64_t *g, uint64_t most) {
 }
 
 /* B, L and r are chosen: choose Z1, from the mean less one sigma to the mean and four, and all
- * cells in one level. */
+ * cells in one level. A bucket has n / B keys on average,
+ * with a deviation of the square root of that, and each key takes `each` cells. */
 static void rank_choose_cells(rank_search *s, uint64_t *g) {
     double const   keys = s->life.n / (double)g[RANK_BUCKETS];
     double const   mean = s->life.each * keys, sigma = s->life.each * sqrt(keys);
@@ -453,6 +467,9 @@ static void rank_choose_chains(rank_search *s, uint64_t *g) {
     }
 }
 
+/* All remainders, from the outside in. Without an fpr and without a number of prints to keep,
+ * nothing says how long remainders should be: then they have 8 bits, and there is one key for each
+ * chain. `geometry` is both the fixed fields and the result. */
 bool tamis_rank_choose(const tamis_need *need, uint64_t *geometry) {
     rank_search s = { .need = need, .fixed = geometry, .bits = UINT64_MAX };
     uint64_t    g[RANK_FIELDS];

@@ -11,6 +11,10 @@
  *     level 0   0 1 0 0 1 1 0 0     these are the base index; where the word of the next level has
  *     level 1   0 0 0 0 1 1 0 0     a one, too, the chain goes on: that is the bit of the higher
  *     level 2   0 0 0 0 0 1 0 0     index beside the cell
+ *
+ * These are the chains that chains.h draws. The second cell of chain 5 comes after the 3 cells of
+ * level 0, and after 1 of level 1, that of chain 4: it is cell 4. Level 2 has the bit of chain 5,
+ * so there is a one beside it.
  */
 #ifndef TAMIS_KINDS_RANK_SPLIT_H
 #define TAMIS_KINDS_RANK_SPLIT_H
@@ -33,7 +37,7 @@ TAMIS_INLINE void split_begin(split_half *half) {
     memset(half->length, 0, sizeof half->length);
 }
 
-/* One more cell, at the end of its chain. */
+/* One more cell, at the end of its chain. A word of a new level begins with 0. */
 TAMIS_INLINE void split_add(split_half *half, unsigned chain, uint64_t cell) {
     unsigned const depth = half->length[chain], i = half->n;
     if (i == CHAINS_MAX_CELLS) return; /* a body that was not checked */
@@ -56,7 +60,9 @@ TAMIS_INLINE void split_number(split_half *half) {
     half->level[half->levels] = 0;
 }
 
-/* Take the extensions that a bucket with this many cells needs. False: there are too few. */
+/* Take the extensions that a bucket with this many cells needs, in the order in which single adds
+ * would: part 1, whose pointer is in the bucket, then part 2, whose pointer is in part 1. False:
+ * there are too few. */
 TAMIS_INLINE bool split_make_room(chains_view chains, const chains_place *place, unsigned n) {
     const chains_shape *const shape = chains.shape;
     unsigned const            one = (unsigned)shape->room[0], two = one + (unsigned)shape->room[1];

@@ -3,6 +3,11 @@
  * rank.c explains the table; state_cells.h says what put, get, move, touch and drop mean, and has
  * the functions that do it. Here is what they are made of. A fingerprint has one cell, and its
  * state is the top of that (copies.h). A unit of the sweep is a bucket.
+ *
+ *     a cell     | remainder | counter, C bits | value, timer |      state_cells.h packs the state
+ *                 low bits                       high bits
+ *
+ * A state is changed in place: no cell moves for it. A drop removes the cell as a removal does.
  */
 #include "rank.h"
 #include "size.h"
@@ -15,6 +20,7 @@ static STRIPE_READER tamis_status rank_find_state(const tamis_table *table, uint
     chains_view const  chains = rank_view(table);
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(chains, &place);
+    /* A fingerprint has one cell here (prints_plan.h), so `match` is that. */
     if (trail.cells == 0) return TAMIS_ERR_ABSENT;
     ret_cell->bit = rank_state_at(chains.shape, chains_cell(chains, place.at, trail.match));
     ret_cell->unit = place.bucket;

@@ -6,6 +6,10 @@
  * few stretches of bits, and a set of lines is a mask: averaged over where a bucket begins, and
  * over where in the levels a chain is. Level j of an average bucket has L P[Poisson(lambda) >= j]
  * cells. What is in an extension is one line more.
+ *
+ *     [ base | pointer | higher index       | cells                         ]      a bucket
+ *       read             a level at a time    one of each level                    by a lookup
+ *       read             all of it moved      from the new cell on, moved          by an add
  */
 #include "size.h"
 #include "theory/tails.h"
@@ -16,6 +20,7 @@
 #define SHARES 8  /* chains looked at, evenly spread */
 #define MAX_DEPTH 12
 
+/* A bucket with the mean load, in bits from its begin. */
 typedef struct touched_bucket {
     double index, cells; /* where they begin in a record */
     double cell_bits;
@@ -100,6 +105,8 @@ static touched_more touched_extensions(const uint64_t *g, double mean) {
     return more;
 }
 
+/* The means over all phases and shares, and what extensions add. A packed bucket begins at any bit:
+ * 64 phases of 8 bits are enough, since what matters is where its parts cross a line. */
 void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, double *ret_absent,
                       double *ret_add) {
     double const   chains = (double)geometry[RANK_CHAINS], buckets = (double)geometry[RANK_BUCKETS];
@@ -111,6 +118,7 @@ void tamis_rank_lines(const uint64_t *geometry, double n, double *ret_present, d
         bucket.at_least[j] = tamis_poisson_tail(lambda, j);
         bucket.size[j] = chains * bucket.at_least[j];
     }
+    /* An aligned bucket always begins with its line: one phase is all of them. */
     double         present = 0, absent = 0, add = 0;
     unsigned const phases = geometry[RANK_ALIGNED] != 0 ? 1 : PHASES;
     for (unsigned phase = 0; phase < phases; phase++) {

@@ -1,5 +1,8 @@
 /* whole.h - work that reads every cell of a table of chains: its survey, and the check of its
  * invariants, which rank.c lists.
+ *
+ * Both take one pass over all buckets and no memory. The check is for any bytes, of a file that may
+ * have been made to do harm: so it looks at the index of a bucket before it follows a chain of it.
  */
 #ifndef TAMIS_KINDS_RANK_WHOLE_H
 #define TAMIS_KINDS_RANK_WHOLE_H
@@ -10,6 +13,7 @@
 
 /* ------------------------------------------------------------------ survey */
 
+/* Add up prints, and cells, which become the load in the end. */
 static bool rank_count_one(void *context, const chains_place *place, const copies_entry *entry) {
     kind_survey *const survey = context;
     (void)place;
@@ -62,6 +66,7 @@ static bool rank_states_are_whole(const tamis_table *table, uint64_t bucket, uns
     chains_view const chains = rank_view(table);
     uint64_t const    at = chains_bucket_at(chains.shape, bucket);
     unsigned const    bits = rank_state_bits(table);
+    /* The cells 0 to load - 1 are in use, whichever chains they belong to. */
     for (unsigned i = 0; i < load && table->values != 0; i++) {
         uint64_t const bit = rank_state_at(chains.shape, chains_cell(chains, at, i));
         uint64_t const field = field_get(table->body, bit, bits);
