@@ -17,6 +17,14 @@
  * These are independent numbers, none of them is used twice, and no two marks of a key meet. So the
  * rate is exactly the one of theory/blocked.h.
  *
+ * Other k: with k = 16 a sector is half a word and takes 5 bits of r, with k = 4 two words and 7
+ * bits. From 8 sectors on, four numbers of up to 6 bits are needed of each half of r, and fewer
+ * sectors need one or two: so a half is always enough.
+ *
+ * Why both halves in turns: with k = 16 the vectors have lanes of 32 bits. All of r in every 64
+ * bits of a vector is the low half in the even lanes and the high half in the odd ones, and one
+ * shift of each lane gives the numbers of eight sectors.
+ *
  * Why a bit in each word, and not k bits anywhere in the line: that would be smaller by 0.7% at a
  * rate of 1%, but each bit would have to be brought to its word. So the words of a vector are
  * shifted each by its own amount: the marks of a key are two vectors, made by six instructions,
@@ -38,7 +46,9 @@ static_assert(BLOCK_BITS == 8 * TAMIS_LINE_BYTES, "a block is a line");
 
 /* ------------------------------------------------------------------ any k, any processor */
 
-/* The bit of the line that a key has in sector i, by the random number of that sector. */
+/* The bit of the line that a key has in sector i, by the random number of that sector. With k = 8,
+ * sector 3 begins at bit 192 of the line, and its number is bits 38 to 43 of r: an odd sector, so
+ * in the high half, and the second one there. */
 TAMIS_INLINE unsigned block_bit(uint64_t random, unsigned i, unsigned k) {
     unsigned const size = BLOCK_BITS / k, wide = bits_lowest(size);
     unsigned const from = i % 2 * 32 + i % BLOCK_SECTORS / 2 * wide;
@@ -82,7 +92,8 @@ typedef struct block_marks {
     __m256i low, high;
 } block_marks;
 
-/* A mark in each of four words of 64 bits, whose numbers begin at these bits of `random`. */
+/* A mark in each of four words of 64 bits, whose numbers begin at these bits of `random`: 1 <<
+ * number, with a shift of its own for each word. */
 TAMIS_INLINE __m256i block_mark_4x64(__m256i random, __m256i from) {
     __m256i const number =
         _mm256_and_si256(_mm256_srlv_epi64(random, from), _mm256_set1_epi64x(63));
@@ -97,7 +108,8 @@ TAMIS_INLINE __m256i block_mark_8x32(uint64_t random) {
     return _mm256_sllv_epi32(_mm256_set1_epi32(1), number);
 }
 
-/* k is 8 or 16. */
+/* k is 8 or 16. For 8, one r has the numbers of all eight words: those of the words 0 to 3 begin at
+ * the bits 0, 32, 6 and 38, as drawn above. */
 TAMIS_INLINE block_marks block_make_marks(uint64_t hash, unsigned k) {
     if (k == 16)
         return (block_marks){ block_mark_8x32(remix(hash, 0)), block_mark_8x32(remix(hash, 1)) };
@@ -106,6 +118,8 @@ TAMIS_INLINE block_marks block_make_marks(uint64_t hash, unsigned k) {
                           block_mark_4x64(random, _mm256_setr_epi64x(12, 44, 18, 50)) };
 }
 
+/* VPTEST: is every bit of the marks set in the line? Both halves are tested, so that there is one
+ * branch and not two. */
 TAMIS_INLINE bool block_holds_marks(const uint8_t *line, block_marks marks) {
     const __m256i *const half = (const __m256i *)(const void *)line;
     return _mm256_testc_si256(_mm256_loadu_si256(half), marks.low) &

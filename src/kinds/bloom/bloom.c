@@ -26,6 +26,11 @@
  *
  * Size. The planner takes the smallest m, over all k, whose exact rate (size.h) meets the target.
  *
+ * Worked example: with 10 bits for a key and k = 7, a place is marked with p = 1 - e^(-7 / 10) =
+ * 0.503, and the rate is p^7 = 0.82%. With the best k half of the places are marked: then each of
+ * the k places of an absent key halves its chance, and k = log2(1 / rate) and m / n = k / ln 2 =
+ * 1.44 k bits for a key. For 1% that is k = 6.6 and 9.6 bits; k must be an integer.
+ *
  * Invariants (checked by bloom_validate)
  *   I1  bits of the body beyond the m places are zero;
  *   I2  `keys` counts the adds that marked a new place; it is 0 exactly if nothing is marked;
@@ -53,7 +58,9 @@ static tamis_status bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
 }
 
 /* Without removal the life of a filter is its filling, and copies mark nothing new: of the workload
- * only the capacity matters. */
+ * only the capacity matters. An add never fails and nothing saturates: overflow and saturation stay
+ * 0. Blocked, an operation is one line; scattered, a lookup of an absent key ends at the first
+ * place that is not marked. */
 static void bloom_predict(const uint64_t *geometry, const tamis_workload *work,
                           tamis_forecast *ret_forecast) {
     double const   m = (double)geometry[BLOOM_BITS], n = (double)work->capacity, lines = m / 512;
@@ -90,7 +97,8 @@ TAMIS_INLINE bool bloom_holds(const void *table, uint64_t place) {
     return (*bloom_where(table, place) >> (place % 8)) & 1;
 }
 
-/* Mark a place. Returns 1 if it was not marked before. */
+/* Mark a place. Returns 1 if it was not marked before: as a number, so that callers can collect it
+ * without a branch. */
 TAMIS_INLINE unsigned bloom_mark(tamis_table *table, uint64_t place) {
     uint8_t *const byte = table->body + place / 8;
     unsigned const was = *byte, bit = 1u << (place % 8);
@@ -105,7 +113,9 @@ static STRIPE_READER bool bloom_has_scattered(const tamis_table *table, uint64_t
                        table->geometry[BLOOM_BITS], bloom_holds);
 }
 
-/* An add that marks nothing new is not counted: the filter cannot tell that key from one it has. */
+/* An add that marks nothing new is not counted: the filter cannot tell that key from one it has. So
+ * `keys` is a little less than the different keys that were added, by those that were false
+ * positives when they came. */
 TAMIS_INLINE unsigned bloom_mark_scattered(tamis_table *table, uint64_t hash) {
     unsigned const k = (unsigned)table->geometry[BLOOM_HASHES];
     uint64_t const m = table->geometry[BLOOM_BITS];
@@ -165,14 +175,16 @@ static unsigned bloom_add_chunk_scattered(tamis_table *table, const uint64_t *ha
 static_assert(BLOOM_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks");
 
 /* The line of a key is the high half of hash x lines. The body is all lines, so that its first byte
- * is the high half of hash x bytes, rounded down to a line. */
+ * is the high half of hash x bytes, rounded down to a line. With 4 lines, 256 bytes, and a hash of
+ * 2^63, the middle of all: byte 128, line 2. The marks in the line come from remixes of the hash,
+ * so they do not depend on which line it is. */
 TAMIS_INLINE uint8_t *bloom_line(const tamis_table *table, uint64_t hash) {
     uint64_t const byte = fastrange(hash, table->body_bytes);
     return table->body + (byte & ~(uint64_t)(TAMIS_LINE_BYTES - 1));
 }
 
-/* A small filter is in the cache already: there a prefetch costs an instruction and gains
- * nothing. */
+/* Prefetch the lines of the next chunk. A small filter is in the cache already: there a prefetch
+ * costs an instruction and gains nothing. */
 static void bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                         bool is_update) {
     if (table->body_bytes <= BLOOM_CACHED_BYTES) return;
@@ -205,7 +217,12 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
     return n;
 }
 
-/* The functions of blocked filters: for any k, and for the usual ones, where k is a constant. */
+/* The functions of blocked filters: for any k, and for the usual ones, where k is a constant. Each
+ * makes a table of calls of its own, so that nothing asks for k when a key comes:
+ *
+ *     bloom_form_blocked      k is read from the geometry: 1, 2, 4, 32 and 64
+ *     bloom_form_blocked_8    8 marks, one in each word of the line
+ *     bloom_form_blocked_16   16 marks, one in each half of a word */
 #define BLOOM_BLOCKED_FORM(name, k)                                                                \
     static STRIPE_READER bool bloom_has_##name(const tamis_table *table, uint64_t hash) {          \
         return block_holds(bloom_line(table, hash), hash, k);                                      \
@@ -269,8 +286,9 @@ static tamis_status bloom_add(tamis_table *table, uint64_t hash) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* The union of the keys is the union of the bits. Keys that are in both tables are counted twice,
- * since the tables do not know which these are. */
+/* The union of the keys is the union of the bits. Keys that are in both tables are counted
+ * twice, since the tables do not know which these are. Bodies are whole cache lines, and so
+ * whole words. */
 static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     for (uint64_t at = 0; at < into->body_bytes; at += 8) {
         le64_store(into->body + at, le64_load(into->body + at) | le64_load(from->body + at));
@@ -279,7 +297,8 @@ static tamis_status bloom_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
-/* How many places are marked in sector i of a line. It is a part of a word, or several words. */
+/* How many places are marked in sector i of a line. It is a part of a word, or several words: with
+ * k = 16 sector 3 is the upper half of word 1, with k = 2 sector 1 is the words 4 to 7. */
 static uint64_t bloom_sector(const tamis_table *table, uint64_t line, unsigned i) {
     unsigned const size = BLOCK_BITS / bloom_k(table), first = i * size;
     uint8_t *const word = table->body + line * TAMIS_LINE_BYTES + first / 64 * 8;
@@ -287,7 +306,8 @@ static uint64_t bloom_sector(const tamis_table *table, uint64_t line, unsigned i
     return bits_popcount(le64_load(word) >> first % 64 & bits_low(size));
 }
 
-/* The chance that an absent key finds its place of every sector marked, as a mean over lines. */
+/* The chance that an absent key finds its place of every sector marked, as a mean over lines. With
+ * k sectors of 512 / k bits, a sector with x marks lets through a share of x k / 512. */
 static double bloom_blocked_fpr(const tamis_table *table) {
     uint64_t const lines = table->body_bytes / TAMIS_LINE_BYTES;
     unsigned const k = bloom_k(table);
@@ -303,7 +323,9 @@ static double bloom_blocked_fpr(const tamis_table *table) {
 }
 
 /* All from the marked places. Scattered: the rate is the chance that k random places are marked.
- * Blocked: the i-th places of all keys are n random ones of the m / k in the i-th sectors. */
+ * Blocked: the i-th places of all keys are n random ones of the m / k in the i-th sectors. So the
+ * number of keys is estimated as in a filter with m / k places and one hash, which has the mean
+ * marks of a sector. */
 static void bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
     double const marked = (double)bits_popcount_bytes(table->body, table->body_bytes);
     double const m = (double)table->geometry[BLOOM_BITS], k = (double)bloom_k(table);
@@ -315,7 +337,8 @@ static void bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
     ret_survey->distinct = tamis_bloom_distinct(m / k, 1, marked / k);
 }
 
-/* The fewest keys that can have made the marks of a line. False: only some sectors are empty. */
+/* The fewest keys that can have made the marks of a line: each makes at most one in a sector, so as
+ * many as the fullest sector has. False: only some sectors are empty, which no key leaves so. */
 static bool bloom_line_keys(const tamis_table *table, uint64_t line, uint64_t *ret_keys) {
     uint64_t least = UINT64_MAX, most = 0;
     for (unsigned i = 0; i < bloom_k(table); i++) {
@@ -341,6 +364,8 @@ static bool bloom_lines_are_whole(const tamis_table *table, const char **reterr_
     return true;
 }
 
+/* The product k x keys is compared only where it does not wrap; where it would, it is more than any
+ * body has places. */
 static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
     uint64_t const m = table->geometry[BLOOM_BITS], k = table->geometry[BLOOM_HASHES];
     uint64_t const marked = bits_popcount_bytes(table->body, table->body_bytes);
@@ -360,9 +385,10 @@ static bool bloom_validate(const tamis_table *table, const char **reterr_why) {
 
 /* ------------------------------------------------------------------ many threads */
 
-/* Marks never go, so a lookup needs no lock. Scattered: the marks of a key are in many lines, and
- * adds take turns. Blocked: a line is a group. The first number of the geometry is the bits, of
- * which a line has 2^9. */
+/* Marks never go, so a lookup needs no lock: whatever it reads, it finds all marks of keys that
+ * were added before, and a mark that is just being made belongs to an add that has not returned.
+ * Scattered: the marks of a key are in many lines, and adds take turns. Blocked: a line is a group.
+ * The first number of the geometry is the bits, of which a line has 2^9. */
 static unsigned bloom_group_shift(const uint64_t *geometry) {
     return geometry[BLOOM_BLOCKED] != 0 ? 9 : SHARE_ONE_GROUP;
 }
@@ -382,6 +408,7 @@ static unsigned bloom_share_add_blocked(sharing *share, const uint64_t *hash, un
     return n;
 }
 
+/* Scattered adds take turns, a chunk at a time. */
 static unsigned bloom_share_add_chunk(sharing *share, const uint64_t *hash, unsigned n) {
     const tamis_table *const table = &share_view_now(share)->table;
     if (bloom_is_blocked(table)) return bloom_share_add_blocked(share, hash, n);

@@ -33,7 +33,8 @@ double tamis_bloom_rate(const uint64_t *g, double n) {
 
 /* ------------------------------------------------------------------ the choice */
 
-/* Places anywhere. The last cache line is used completely, which lowers the rate a little. */
+/* Places anywhere. The last cache line is used completely, which lowers the rate a little; unless
+ * the user fixed the bits. For 1000 keys and 1%, 9600 bits or so become 19 lines, 9728 bits. */
 static bool bloom_choose_scattered(const tamis_need *need, uint64_t *g) {
     bool const is_any_size = g[BLOOM_BITS] == NEED_FREE;
     if (!tamis_bloom_choose(need->fpr, (double)need->work.capacity, &g[BLOOM_BITS],
@@ -43,15 +44,14 @@ static bool bloom_choose_scattered(const tamis_need *need, uint64_t *g) {
     return true;
 }
 
-/* The fewest lines with first to last hashes, powers of two. As in counting: a k that does not meet
- * the rate with a line less than the best so far need not be searched. */
+/* The fewest lines with first to last hashes, powers of two. `most` is one line less than the best
+ * so far: a k is worth a search only if that is enough for it. For a rate of 1%, k = 8 needs 10.1
+ * bits for a key; 16 would need more, which one evaluation with a line less shows. */
 static bool bloom_smallest_blocked(const tamis_need *need, uint64_t first, uint64_t last,
                                    uint64_t *g) {
     double const n = (double)need->work.capacity;
-    /* `most` is one line less than the best so far: a k is worth a search only if that is enough
-     * for it. */
-    double most = BLOCKED_MAX_LINES;
-    bool   is_any = false;
+    double       most = BLOCKED_MAX_LINES;
+    bool         is_any = false;
     for (uint64_t k = first; k <= last && most >= 1; k *= 2) {
         if (tamis_blocked_fpr(BLOCK_BITS, k, most, n) > need->fpr) continue;
         most = tamis_blocked_lines(BLOCK_BITS, k, need->fpr, n, most) - 1;
@@ -61,7 +61,8 @@ static bool bloom_smallest_blocked(const tamis_need *need, uint64_t first, uint6
     return is_any;
 }
 
-/* The k with the lowest rate in a filter of this size. */
+/* The k with the lowest rate in a filter of this size. Lines are whole, so several k may need the
+ * same number of them. */
 static uint64_t best_blocked_k(double n, uint64_t first, uint64_t last, const uint64_t *g) {
     double const lines = (double)(g[BLOOM_BITS] / BLOCK_BITS);
     uint64_t     best = first;
@@ -95,6 +96,7 @@ static bool bloom_choose_blocked(const tamis_need *need, uint64_t *g) {
     return true;
 }
 
+/* Blocked or scattered first: the two have nothing in common but the fields. */
 bool tamis_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BLOOM_FIELDS];
     memcpy(g, need->fixed, sizeof g);

@@ -13,6 +13,10 @@
  *
  * Lines are not equally full, and the fullest ones make most of the false positives. The lower the
  * rate, the more it costs to keep these below it.
+ *
+ * Example: at 10.1 bits for a key a line has 512 / 10.1 = 50.7 keys on average, with a deviation of
+ * 7.1. With k = 8, a line of 51 keys has a share of 1 - (1 - 1/64)^51 = 0.55 marked bits, and a
+ * rate of 0.55^8 = 0.86%; one of 65 keys, two deviations more, has 0.64 and 2.8%.
  */
 #ifndef TAMIS_KINDS_BLOOM_SIZE_H
 #define TAMIS_KINDS_BLOOM_SIZE_H

@@ -12,6 +12,10 @@
  *        add "apple"   0 1 0 0 2 0 0 0 0 1 0 ...     k = 3 counters of 4 bits go up
  *        has "pear"    ^             ^   ^           one of them is 0: certainly absent
  *
+ * Worked example: 10 counters for a key, and k = 7. The share of counters that are not 0 is 1 -
+ * e^(-7 / 10) = 0.503, and the fpr 0.503^7 = 0.82%, that of a Bloom filter with 10 bits for a key.
+ * With 4 bits in a counter, a key takes 40 bits.
+ *
  * Why four bits are enough for membership: with the best k a counter holds ln 2 = 0.69 on average,
  * and reaches 15 with probability 2e-15. That is not never. A counter that reaches its maximum is
  * stuck (core/counters.h): it is never counted down again. A key whose counters are all stuck stays
@@ -32,6 +36,12 @@
  *   - A counter no longer knows which keys counted it up, so nothing can be removed.
  *   - Two such tables are merged by addition: counters that are at least the copies of a key in
  *     each table are at least their sum in both together.
+ *
+ *     key x has the counters 2, 5, 3     plain: 3, 6, 4      minimal: 3, 5, 3
+ *     once more                          plain: 4, 7, 5      minimal: 4, 5, 4
+ *
+ * The count of x rises by one each time, as it must. The counter 5 belongs to other keys, too,
+ * whose counts do not rise.
  *
  * Two of the k counters of a key may be the same one. An add then counts it up twice, and a removal
  * must find 2 there. counting_down() looks at all counters before it changes any, and undoes its
@@ -102,6 +112,8 @@ static void counting_prepare(tamis_table *table) {
  *
  * In this section at[0..k-1] are the first bits of the counters of a key. */
 
+/* Plain add. `stuck` counts the counters that this add brings to their maximum, and not those that
+ * were there before: so `saturated` is always the number of stuck counters (I2). */
 TAMIS_INLINE void counting_up(tamis_table *table, const uint64_t *at, unsigned k) {
     counters const cells = counting_cells(table);
     uint64_t       stuck = 0;
@@ -134,7 +146,9 @@ TAMIS_INLINE void counting_add_at(tamis_table *table, const uint64_t *at, unsign
 
 /* TAMIS_OK; or nothing changed, and _ABSENT, or _SATURATED if all counters are stuck. The second
  * loop finds a counter that is 0 only if the key has it twice and it held 1: then the first steps
- * are undone. That cannot saturate a counter, since it only returns to the value that it had. */
+ * are undone. That cannot saturate a counter, since it only returns to the value that it had. For a
+ * key with the counters a, b, a, and a = b = 1: a and b become 0, then a is found to be 0, and both
+ * become 1 again. */
 TAMIS_INLINE tamis_status counting_down(tamis_table *table, const uint64_t *at, unsigned k) {
     counters const cells = counting_cells(table);
     uint64_t       none = 0;
@@ -163,7 +177,8 @@ TAMIS_INLINE uint64_t counting_least(const tamis_table *table, const uint64_t *a
 
 /* ------------------------------------------------------------------ lookups in one line */
 
-/* Is the counter of a key in sector i not 0? */
+/* Is the counter of a key in sector i not 0? `line` is the counters from the first byte of the line
+ * on, so that counter c of it begins at bit c x bits. */
 TAMIS_INLINE bool counting_line_holds(const sectors *layout, counters line, uint64_t hash,
                                       unsigned i) {
     uint64_t chosen = remix(hash, i);
@@ -201,6 +216,8 @@ TAMIS_INLINE bool counting_has_blocked(const tamis_table *table, uint64_t hash) 
 
 /* ------------------------------------------------------------------ one key */
 
+/* Lookups read the table while another thread may change it (SHARE_ONE_LOCK below): whatever a
+ * counter holds meanwhile, the places are those of the hash, inside of the body. */
 static STRIPE_READER bool counting_has(const tamis_table *table, uint64_t hash) {
     if (counting_is_blocked(table)) return counting_has_blocked(table, hash);
     return probes_hold(table, hash, 0, counting_hashes(table), table->geometry[CBF_COUNTERS],
@@ -228,7 +245,8 @@ static STRIPE_READER uint64_t counting_count(const tamis_table *table, uint64_t 
 
 /* ------------------------------------------------------------------ a chunk of keys */
 
-/* Prefetch the lines of the first keys of the next chunk. Scattered tables prefetch as they go. */
+/* Prefetch the lines of the first keys of the next chunk; those of the others follow as the chunk
+ * is worked on (counting_locate, counting_has_chunk). Scattered tables prefetch as they go. */
 static void counting_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                            bool is_update) {
     for (unsigned i = 0; i < n && i < COUNTING_AHEAD && counting_is_blocked(table); i++) {
@@ -306,6 +324,8 @@ static tamis_status counting_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* The reverse of a merge, counter by counter. `keys` may be less than what is taken: adds that met
+ * only stuck counters were not counted. */
 static tamis_status counting_subtract(tamis_table *into, const tamis_table *from) {
     const sectors *const layout = counting_layout(into);
     /* A part of a set has no counter that is larger than the set's. This is checked first, so that
@@ -321,13 +341,15 @@ static tamis_status counting_subtract(tamis_table *into, const tamis_table *from
 /* Same places, same hashes. The places of a Bloom filter are anywhere, so a blocked table has no
  * such geometry. */
 static bool counting_convert_geometry(const uint64_t *geometry, uint64_t *ret_geometry) {
+    /* The fields of bloom, whose enum is not visible here; `blocked` stays 0. */
     ret_geometry[0] = geometry[CBF_COUNTERS]; /* bits */
     ret_geometry[1] = geometry[CBF_HASHES];   /* hashes */
     return geometry[CBF_BLOCKED] == 0;
 }
 
 /* A counter that is not 0 becomes a mark. Stuck counters may outlive their keys, so that there can
- * be more marks than `keys` accounts for: bloom's I3 needs the larger number. */
+ * be more marks than `keys` accounts for: bloom's I3 needs the larger number. Place i of a key is
+ * fastrange(remix(hash, i), m) in both tables. */
 static void counting_convert(const tamis_table *from, tamis_table *to) {
     uint64_t const m = from->geometry[CBF_COUNTERS], k = from->geometry[CBF_HASHES];
     uint64_t       marked = 0;
@@ -341,7 +363,8 @@ static void counting_convert(const tamis_table *from, tamis_table *to) {
 
 /* ------------------------------------------------------------------ the table as it is */
 
-/* How many of the n counters from `first` on are not 0. */
+/* How many of the n counters from `first` on are not 0: their number is all that a rate depends
+ * on. */
 static uint64_t counting_held(const tamis_table *table, uint64_t first, uint64_t n) {
     const sectors *const layout = counting_layout(table);
     counters const       cells = counting_cells(table);
@@ -352,7 +375,9 @@ static uint64_t counting_held(const tamis_table *table, uint64_t first, uint64_t
     return held;
 }
 
-/* The chance that an absent key of this line finds its counter in every sector not 0. */
+/* The chance that an absent key of this line finds its counter in every sector not 0: the product
+ * of the shares of the sectors. With 2 sectors of 64 counters, of which 32 and 16 are in use, 1/2 x
+ * 1/4. */
 static double counting_line_fpr(const tamis_table *table, uint64_t line, uint64_t *held) {
     const sectors *const layout = counting_layout(table);
     double               rate = 1;
@@ -405,6 +430,8 @@ static counting_tally counting_take_tally(const tamis_table *table) {
     return all;
 }
 
+/* `hits` is what the counters sum up to if no add met a stuck counter: k for each key, and with
+ * minimal increase between 1 and k. */
 static bool counting_validate(const tamis_table *table, const char **reterr_why) {
     counting_tally const all = counting_take_tally(table);
     uint64_t const       keys = table->keys;

@@ -31,6 +31,8 @@ TAMIS_INLINE unsigned counting_hashes(const tamis_table *table) {
     return (unsigned)table->geometry[CBF_HASHES];
 }
 
+/* The counters apart from the table, so that the compiler keeps them in registers
+ * (core/counters.h). */
 TAMIS_INLINE counters counting_cells(const tamis_table *table) {
     return counters_of(counting_layout(table), table->body);
 }
@@ -43,6 +45,8 @@ TAMIS_INLINE bool counting_is_blocked(const tamis_table *table) {
 
 /* Counters of a table that is not blocked, by their number, as core/probes.h needs them. */
 
+/* Where a counter begins, to prefetch its line. It may end in the next byte, and seldom in the next
+ * line. */
 TAMIS_INLINE const uint8_t *counting_where(const void *any, uint64_t place) {
     const tamis_table *const table = any;
     unsigned const           bits = counting_layout(table)->bits;
@@ -92,6 +96,7 @@ TAMIS_INLINE void counting_fetch_line(const tamis_table *table, uint64_t hash, b
 TAMIS_INLINE unsigned counting_locate(const tamis_table *table, const uint64_t *hash, unsigned n,
                                       uint64_t at[PROBES_LOCATED]) {
     unsigned const k = counting_hashes(table), n_keys = (unsigned)min_u64(n, PROBES_LOCATED / k);
+    /* The places of key i are at[i k] to at[i k + k - 1]. With k = 7, that is room for 18 keys. */
     for (unsigned i = 0; i < n_keys; i++) {
         (void)counting_locate_one(table, hash[i], at + i * k);
         if (counting_is_blocked(table)) {

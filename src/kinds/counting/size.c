@@ -63,7 +63,7 @@ typedef struct minimal_law {
 } minimal_law;
 
 /* One step of the law: next[v] = now[v] + du x slope, where the slope is that of the shares in
- * `at`. */
+ * `at`. now[v] is a_v of size.h. */
 static void minimal_step(const minimal_law *law, const double *now, const double *at, double du,
                          double *next) {
     next[0] = 1;
@@ -73,7 +73,8 @@ static void minimal_step(const minimal_law *law, const double *now, const double
 }
 
 /* How often keys bring counters to their maximum until each counter is hit u times, per k counters.
- * By the midpoint method. */
+ * By the midpoint method: half a step with the slope of now, then a whole one with the slope of
+ * there. A share may come out above 1 by rounding. */
 static double minimal_events(const minimal_law *law, double u) {
     double         now[MAX_LEVELS + 1] = { 1 }, half[MAX_LEVELS + 1], next[MAX_LEVELS + 1];
     double         events = 0;
@@ -104,7 +105,8 @@ static double minimal_stuck(const uint64_t *g, double n, double hits) {
 
 /* ------------------------------------------------------------------ counters that stick */
 
-/* Of this many counters, how many get `hits` of `throws` throws, each into any of `places`. */
+/* Of this many counters, how many get `hits` of `throws` throws or more, each into any of
+ * `places`. */
 static double stuck_by(double counters, double throws, double places, double hits) {
     return counters * tamis_binomial_tail(throws, 1 / places, hits);
 }
@@ -126,6 +128,9 @@ static double sectors_stuck(const uint64_t *g, double how_many, double size, dou
     return how_many * (stuck_by(places, n, places, hits) + later * risk);
 }
 
+/* Expected counters that stick, in the filling and later; such events are rare and nearly
+ * independent, so P[any] = 1 - e^-expected. Blocked: sectors of a line differ by at most one
+ * counter, so there are two sizes. */
 double tamis_cbf_saturation(const uint64_t *g, const tamis_workload *work) {
     double const m = (double)g[CBF_COUNTERS], k = (double)g[CBF_HASHES], n = (double)work->capacity;
     double const hits = ceil((double)cbf_top(g) / (double)work->copies);
@@ -192,7 +197,8 @@ static void lowest_blocked(double n, uint64_t first, uint64_t last, uint64_t *g)
 }
 
 /* The fewest lines over all k that are possible; then, with this number of lines, the k with the
- * lowest rate. A line needs a counter for each hash, so wide counters limit k. */
+ * lowest rate. A line needs a counter for each hash, so wide counters limit k: of 16 bits, 32 fit a
+ * line. */
 static bool cbf_choose_blocked(const tamis_need *need, uint64_t *g) {
     uint64_t const k = g[CBF_HASHES], room = cbf_per_line(g), most = min_u64(CBF_MAX_HASHES, room);
     uint64_t const first = k != NEED_FREE ? k : 1, last = k != NEED_FREE ? k : most;
@@ -228,6 +234,9 @@ static unsigned fewest_bits(const tamis_need *need) {
     return bits;
 }
 
+/* The width first: it depends on copies and counts only, and says how many counters a line has.
+ * Fields that stay free after that are not blocked, and not minimal. Fixed values out of their
+ * ranges are refused, so that nothing below need check them. */
 bool tamis_cbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[CBF_FIELDS];
     memcpy(g, need->fixed, sizeof g);

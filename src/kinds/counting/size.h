@@ -17,12 +17,19 @@
  *   - a counter sticks after 15 hits at the earliest, as with the usual 4 bits and one copy: with
  *     the best k, that has a probability of 2e-15 per counter.
  *
+ * So 3 copies of every key take counters of 6 bits: 63 / 3 = 21 hits; of 5 bits they stick after
+ * 31 / 3, rounded up to 11.
+ *
  * Minimal increase: an add counts up only those counters of the key that have its smallest value
  * (S. Cohen, Y. Matias, "Spectral Bloom Filters", SIGMOD 2003). The same counters as otherwise are
  * not 0, so the rate is the same. Let a_v be the share of counters that are at least v, and
  * u = nk/m for different keys. A key counts a counter of value v up if v is its smallest value, so
  *
  *     d a_(v+1) / du = (a_v - a_(v+1)) a_v^(k-1),    a_0 = 1.
+ *
+ * The share of counters of value v is a_v - a_(v+1), and the other k - 1 counters of the key must
+ * be at least v. Without the last factor that is the law of plain counters, which are hit at the
+ * rate 1.
  *
  * The counters of a key reach the top v together, and that happens m/k (a_(v-1)^k - a_v^k) du
  * times. This is a mean-field law: the larger the table, the more exact. It is right to a fifth for

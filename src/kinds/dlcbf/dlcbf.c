@@ -22,6 +22,15 @@
  *
  *     | counter, C bits | remainder, r bits |          0: an empty cell
  *
+ * Worked example of a permutation, with B = 4 buckets and r = 3 bits, so N = 32, and the factor 13:
+ *
+ *     f = 11 = 01|011      P(f) = 13 x 11 mod 32 = 15 = 01|111      bucket 1, remainder 7
+ *     back                 5 x 15 mod 32 = 11, since 5 x 13 = 65 = 1 mod 32
+ *
+ * The paper's own table (section 5.1) has d = 4, B = 2048, c = 8, r = 14 and C = 2. With 49152
+ * keys, 6 for each bucket, the fpr is 49152 / (2048 x 16383) = 0.146%. Cells of 16 bits at a load
+ * of 6 of 8 are 21.3 bits for a key.
+ *
  * Why permutations
  * ----------------
  * With d independent buckets and one remainder for all of them, two keys can leave the same
@@ -35,11 +44,19 @@
  * all of these are full, the fingerprint is saturated and stays for ever. Without counters (C = 0)
  * a fingerprint is stored once, and there is no removal.
  *
+ *     C = 2, 6 copies    a cell of 4 (counter 3) and one of 2 (counter 1), which may be elsewhere
+ *     one removal        4 and 1, counters 3 and 0; the next removal deletes the second cell
+ *
  * Moves
  * -----
  * When all d buckets of a key are full (section 5.2), a cell of the first bucket is moved to
  * another bucket of its own that has room: P_1 can be undone, so all buckets of that cell are
  * known. `moved` counts how often that was needed.
+ *
+ *     bucket of P_1(f)   | a b c d |     full, and so are those of P_2(f) to P_d(f)
+ *     a moves            | d b c . |     the first cell that has room elsewhere; the last one, d,
+ *                                        takes its place
+ *     f is added         | d b c f |
  *
  * Invariants (checked by dlcbf_validate)
  *   I1  in a bucket the used cells come first, no remainder is 0, and the rest of the bucket is 0;
@@ -54,7 +71,8 @@
 
 #include <math.h>
 
-/* The geometry worked out. */
+/* The geometry worked out. With C = 2, a cell counts to full = 4, and a fingerprint to most =
+ * 16. */
 typedef struct dlcbf_shape {
     cells_shape cells;
     dleft       places;
@@ -76,6 +94,8 @@ static bool dlcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
     return checked_body_bytes(bytes, 8, FIELD_PAD_BYTES, ret_bytes);
 }
 
+/* Without counters a fingerprint is stored once, for all keys that have it: nothing can be
+ * removed. */
 static unsigned dlcbf_lacks(const uint64_t *geometry) {
     return geometry[DLCBF_COUNTER_BITS] == 0 ? TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT : 0;
 }
@@ -103,6 +123,7 @@ static void dlcbf_predict(const uint64_t *g, const tamis_workload *work,
                         &ret_forecast->lines_add);
 }
 
+/* What operations need of the geometry: the cells, and the permutations, which are made once. */
 static void dlcbf_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
@@ -131,6 +152,8 @@ typedef struct dlcbf_place {
     uint64_t remainder;
 } dlcbf_place;
 
+/* The place in subtable i. Buckets are numbered through all subtables. Their cells need not fill
+ * their bytes: a bucket of a fast table is padded, so that it lies in one cache line. */
 TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t fingerprint,
                                         unsigned i) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
@@ -138,11 +161,13 @@ TAMIS_INLINE dlcbf_place dlcbf_place_in(const tamis_table *table, uint64_t finge
     return (dlcbf_place){ table->body + place.bucket * s->cells.bytes, place.print };
 }
 
-/* Copies that a cell stands for. */
+/* Copies that a cell stands for: 1 and what its counter says. A cell with a remainder and a counter
+ * of 0 is one copy; that is no empty cell, since no remainder is 0. */
 TAMIS_INLINE uint64_t dlcbf_copies(const dlcbf_shape *s, uint64_t cell) {
     return 1 + (cell >> s->cells.print_bits);
 }
 
+/* The reverse: a cell of this many copies. */
 TAMIS_INLINE uint64_t dlcbf_cell(const dlcbf_shape *s, uint64_t copies, uint64_t remainder) {
     return (copies - 1) << s->cells.print_bits | remainder;
 }
@@ -175,6 +200,10 @@ TAMIS_INLINE void dlcbf_look_in(const dlcbf_shape *s, dlcbf_place place, unsigne
     }
 }
 
+/* Look through all d buckets, even after a match: further cells of the fingerprint may be in
+ * others, where they went because these were less loaded when they came. The paper's add must
+ * search all buckets for the fingerprint before it places it, too; else one fingerprint would have
+ * two cells although the counter of the first has room (I2). */
 TAMIS_INLINE dlcbf_found dlcbf_look(const tamis_table *table, uint64_t fingerprint) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_found              found = { .load = UINT32_MAX };
@@ -198,11 +227,14 @@ static __attribute__((noinline)) bool dlcbf_make_room(tamis_table *table, uint64
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint8_t *const           full = dlcbf_place_in(table, fingerprint, 0).bucket;
     uint64_t const           bucket = (uint64_t)(full - table->body) / s->cells.bytes;
+    /* The keys of this bucket have other buckets in the other subtables, each its own: so one of n
+     * cells finds room where the new key did not. */
     for (unsigned cell = 0; cell < s->cells.n; cell++) {
         uint64_t const    moved = cells_get(&s->cells, full, cell);
         dleft_place const place = { bucket, cells_print(&s->cells, moved) };
         dlcbf_found const found = dlcbf_look(table, dleft_fingerprint_of(&s->places, place));
         if (found.load == s->cells.n) continue;
+        /* Not to the bucket that it is in: that one is full. */
         cells_set(&s->cells, found.least.bucket, found.load,
                   dlcbf_cell(s, dlcbf_copies(s, moved), found.least.remainder));
         cells_delete(&s->cells, full, cell, s->cells.n);
@@ -227,7 +259,8 @@ static bool dlcbf_new_cell(tamis_table *table, uint64_t fingerprint, const dlcbf
     return true;
 }
 
-/* The cell that was found has this many copies from now on. */
+/* The cell that was found has this many copies from now on. Its remainder stays, so its place among
+ * the cells of the bucket may, too: they are in no order. */
 static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uint64_t copies) {
     uint64_t const old = cells_get(&s->cells, found->bucket, found->cell);
     cells_set(&s->cells, found->bucket, found->cell,
@@ -239,8 +272,10 @@ static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uin
 TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, uint64_t copies,
                                      const dlcbf_found *found) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
-    uint64_t const           open = found->cells * s->full - found->copies; /* left in a cell */
-    uint64_t const           added = min_u64(copies, open != 0 ? open : s->full);
+    /* What all its cells could count and do not: all of it is in one cell (I2). With full = 4,
+     * cells of 4 and 1 copies: 2 x 4 - 5 = 3. */
+    uint64_t const open = found->cells * s->full - found->copies;
+    uint64_t const added = min_u64(copies, open != 0 ? open : s->full);
     if (open != 0)
         dlcbf_set_copies(s, found, s->full - open + added);
     else if (!dlcbf_new_cell(table, fingerprint, found, added))
@@ -264,6 +299,8 @@ static bool dlcbf_has(const tamis_table *table, uint64_t hash) {
     return false;
 }
 
+/* One look tells all: the copies that are there, a cell that can count one more, and the least
+ * loaded bucket. Only when all buckets are full is another cell looked at (dlcbf_make_room). */
 static tamis_status dlcbf_add(tamis_table *table, uint64_t hash) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     uint64_t const           fingerprint = dleft_fingerprint(&s->places, hash);
@@ -278,6 +315,8 @@ static tamis_status dlcbf_remove(tamis_table *table, uint64_t hash) {
     dlcbf_found const        found = dlcbf_look(table, dleft_fingerprint(&s->places, hash));
     if (found.copies == 0) return TAMIS_ERR_ABSENT;
     if (found.copies >= s->most) return TAMIS_ERR_SATURATED; /* it stays */
+    /* What all its cells could count and do not is missing in that one: with full = 4, cells of 4
+     * and 1 copies, 4 - (2 x 4 - 5) = 1. */
     uint64_t const in_cell = s->full - (found.cells * s->full - found.copies);
     if (in_cell > 1)
         dlcbf_set_copies(s, &found, in_cell - 1);
@@ -315,7 +354,8 @@ static void dlcbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Visits every cell. */
+/* Visits every cell: first the first cells of all buckets, then the second ones, and so on
+ * (core/cells.h). So a table that is merged into another one fills that evenly. */
 typedef struct dlcbf_walk {
     cells_walk at;
     uint64_t   fingerprint, copies; /* of the cell where it is */
@@ -333,7 +373,9 @@ static bool dlcbf_next(const tamis_table *table, dlcbf_walk *walk) {
 }
 
 /* Fingerprints with a low part of 0 do not exist (I1), so they are left out of the numbering of
- * prints that other kinds share: there are B (2^r - 1) of them. */
+ * prints that other kinds share: there are B (2^r - 1) of them. Below f, f / 2^r + 1 of them are
+ * left out: for r = 3, f = 11 is print 11 - 1 - 1 = 9, after 1 to 7 (prints 0 to 6), 9 and 10 (7
+ * and 8). */
 static bool dlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);
     dlcbf_walk               walk = { .copies = 0 };
@@ -351,6 +393,7 @@ static tamis_status dlcbf_merge(tamis_table *into, const tamis_table *from) {
     uint64_t const most = dlcbf_shape_of(into)->most;
     dlcbf_walk     walk = { .copies = 0 };
     while (dlcbf_next(from, &walk)) {
+        /* In steps of what fits into one cell. Nothing is added to a saturated fingerprint. */
         for (uint64_t left = walk.copies, added; left != 0; left -= added) {
             dlcbf_found const found = dlcbf_look(into, walk.fingerprint);
             added = min_u64(left, most - found.copies);
@@ -410,11 +453,13 @@ static bool dlcbf_validate(const tamis_table *table, const char **reterr_why) {
         saturated_cells += s->most > 1 && found.copies == s->most;
     }
     TAMIS_REQUIRE(copies == table->keys, reterr_why, "I3: the copies do not sum up to the keys");
+    /* A saturated fingerprint has DLCBF_COPIES cells, all full, and each was counted. */
     TAMIS_REQUIRE(saturated_cells / DLCBF_COPIES == table->saturated, reterr_why,
                   "I3: the number of saturated fingerprints is wrong");
     return true;
 }
 
+/* The maximum stands for "saturated". */
 static uint64_t dlcbf_count_to(const uint64_t *g) {
     return dlcbf_most(g) - 1;
 }

@@ -6,7 +6,8 @@
 
 #define LINE_BYTES 64
 
-/* Without counters no key is removed, and the law is that of filling. */
+/* Are keys added and removed? Without counters no key is removed, and the law is that of filling,
+ * under which buckets are less often full (theory/dleft_size.h). */
 static bool is_churned(const uint64_t *g) {
     return g[DLCBF_COUNTER_BITS] != 0;
 }
@@ -27,12 +28,14 @@ uint64_t tamis_dlcbf_prints(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ prediction */
 
+/* Moves make overflow rarer than that (size.h). */
 double tamis_dlcbf_overflow(const uint64_t *g, double n, double lifetime) {
     return tamis_dleft_overflow(g, is_churned(g), n, lifetime);
 }
 
 /* A bucket begins at a multiple of the largest power of two that divides its bytes, at random among
- * those of a line. So it reaches into the next line with the rest of its bytes, by chance. A lookup
+ * those of a line. So it reaches into the next line with the rest of its bytes, by chance: one of
+ * 24 bytes begins at a multiple of 8, and is in 1 + (24 - 8) / 64 = 1.25 lines on average. A lookup
  * that finds its key reads no further; an absent key and an add read all d buckets. */
 void tamis_dlcbf_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                          double *ret_add) {
