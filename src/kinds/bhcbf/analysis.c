@@ -5,6 +5,10 @@
  *
  * Below, `above` is a sum of j numbers less the least such sum, j v_1. It lies between 0 and
  * j x width, where width is v_l - v_1.
+ *
+ * An entry with j keys and the sum j v_1 + above has c2 = j v_1 + above and c3 = above - j (c -
+ * v_1). For {1, 4, 13, 15}, c = 8 and 5 bits of c3, that is -15 to 16: two keys fit with `above`
+ * from 0 to 28 (all), three with 6 to 37 of 42.
  */
 #include "analysis.h"
 
@@ -17,6 +21,8 @@
 
 /* ------------------------------------------------------------------ geometries */
 
+/* All fields in their ranges; and h is one that this sequence really has, and for which lookups
+ * have the sums that they ask (sums.h). */
 bool tamis_bh_is_possible(const uint64_t *g) {
     return bh_is_in(g[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
            bh_is_in(g[BH_HASHES], 1, BH_MAX_HASHES) &&
@@ -61,6 +67,8 @@ typedef struct fitting {
     int64_t first, last, like_mark;
 } fitting;
 
+/* `zero` is the `above` for which c2 or c3 is 0. For c2 (c = 0) that is -j v_1: c2 is j v_1 or
+ * more. The mark has all bits set: a c1 that is full, and a c2 of `range` or a c3 of -1. */
 static fitting find_fitting(const pairs *layout, unsigned j) {
     int64_t const range = (int64_t)bits_low(layout->sum_bits),
                   most = (int64_t)j * layout->sums.width;
@@ -81,7 +89,7 @@ static bool fits(const fitting *fit, int64_t above) {
 /* ------------------------------------------------------------------ entries that were marked */
 
 /* The distribution of a sum, with zeros on both sides: so no bounds check is needed when two
- * numbers are subtracted from a sum. */
+ * numbers are subtracted from a sum. chance[above] is at room[LAW_MARGIN + above]. */
 #define LAW_MARGIN (2 * SUMS_MAX)
 
 typedef double law_room[LAW_MARGIN + LAW_SUMS];
@@ -93,7 +101,8 @@ static double *law_begin(law_room room) {
     return room + LAW_MARGIN;
 }
 
-/* Go from j - 1 keys to j: the mean over the last number v of what the sum was before. */
+/* Go from j - 1 keys to j: the mean over the last number v of what the sum was before. For {1, 4,
+ * 13, 15} and j = 1 that is 1/4 for `above` = 0, 3, 12 and 14. */
 static double mean_before(const sums *table, const double *chance, int64_t above) {
     double sum = 0;
     for (unsigned i = 0; i < table->n; i++) sum += chance[above - (table->value[i] - table->least)];
@@ -143,7 +152,10 @@ static double chance_with_two(const sums *table, const double *kept, int64_t res
 }
 
 /* The share of all choices of `times` numbers that an entry with j keys does not contain. If j -
- * times is beyond the table of sums (sums.h), only the ends of the range are excluded. */
+ * times is beyond the table of sums (sums.h), only the ends of the range are excluded.
+ *
+ * With one key, an entry with the number a excludes all others: for a number b the rest is a - b,
+ * and only 0 is left by no keys. Of the 16 pairs of {1, 4, 13, 15} 12 are excluded: e(1) = 3/4. */
 static double share_not_held(const pairs *layout, unsigned j, unsigned times, const double *kept) {
     const sums *const table = &layout->sums;
     int64_t const     most = (int64_t)j * table->width, edge = (int64_t)times * table->width;
@@ -175,7 +187,8 @@ static void profile_kept(const pairs *layout, bool with_shares, bh_profile *ret_
 
 /* ------------------------------------------------------------------ the risk of later keys */
 
-/* Do all sums from `first` to `last` fit, or does none of them? */
+/* Do all sums from `first` to `last` fit, or does none of them? Then a step from one side to the
+ * other is impossible, and need not be looked at number by number. */
 static bool all_are(const fitting *fit, int64_t first, int64_t last, bool is_fitting) {
     bool const has_like_mark = fit->like_mark >= first && fit->like_mark <= last;
     if (!is_fitting) return first > fit->last || last < fit->first;
@@ -205,6 +218,7 @@ static double free_one_more(const pairs *layout, unsigned j, double *chance) {
     return differ;
 }
 
+/* risk[j]: what one key more, or its removal, does to an entry with j keys. */
 void tamis_bh_profile_risk(const pairs *layout, bh_profile *profile) {
     law_room      room;
     double *const chance = law_begin(room);
@@ -259,6 +273,8 @@ static double bh_mean_over_hits(const bh_profile *profile, const double *by_hits
     return sum;
 }
 
+/* Such an entry is taken for marked, whatever c2 is: `top` is as far as c1 counts, or as far as the
+ * profile goes. */
 double tamis_bh_beyond(double top, double m, double hits) {
     return hits > top ? tamis_binomial_tail(hits, 1 / m, top + 1) : 0;
 }

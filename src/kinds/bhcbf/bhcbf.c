@@ -14,6 +14,12 @@
  *        D = {1, 4, 13, 15}     c1 = 2, c2 = 17: only 4 + 13 makes 17
  *        has "pear"             adds 15 here: certainly absent
  *
+ * Worked example with that D, a B3 sequence, whose sums of two numbers are 2, 5, 8, 14, 16, 17, 19,
+ * 26, 28 and 30. An entry with three keys and c2 = 20 is 1 + 4 + 15 and nothing else: it excludes a
+ * key that adds 13, since 20 - 13 = 7 is no sum of two numbers. Four keys with c2 = 21 are beyond h
+ * = 3; but there, too, 21 - 15 = 6 is a sum of three numbers (1 + 1 + 4), and 21 - 13 = 8 is none:
+ * a key that adds 13 is excluded by the improved lookup, and not by the basic one.
+ *
  * Why more than h keys still exclude some: 5 keys with sum c2 can hold one that adds v only if 4
  * keys can make c2 - v, and a table says which sums of 4 numbers there are (sums.h). The paper's
  * "improved" lookup asks this table for any number of keys; its basic lookup takes more than h keys
@@ -103,6 +109,7 @@ static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
     };
 }
 
+/* The layout has the table of sums, so it is made once. */
 static void bhcbf_prepare(tamis_table *table) {
     if (!tamis_bh_is_possible(table->geometry)) return; /* such a geometry gets no body either */
     pairs const layout = tamis_bh_pairs(table->geometry);
@@ -123,7 +130,8 @@ TAMIS_INLINE uint64_t bhcbf_get(const tamis_table *table, uint64_t entry) {
     return packed_get(table->body, entry, pairs_bits(bhcbf_layout(table)));
 }
 
-/* Store a pair in an entry that was not marked. If it does not fit, the entry is marked now. */
+/* Store a pair in an entry that was not marked. If it does not fit, the entry is marked now: it is
+ * the only place where marks are made, and so where `saturated` is counted (I2). */
 TAMIS_INLINE void bhcbf_set(tamis_table *table, uint64_t entry, pair p) {
     const pairs *const layout = bhcbf_layout(table);
     uint64_t const     field = pairs_pack(layout, p);
@@ -191,7 +199,8 @@ TAMIS_INLINE bool bhcbf_holds(const void *any, uint64_t place) {
     return bhcbf_entry_may_hold(table, pairs_entry(layout, place), 1, pairs_added(layout, place));
 }
 
-/* All places of one key. Returns k. */
+/* All places of one key. Returns k. A place below m x l is an entry and a number at once
+ * (pairs.h). */
 TAMIS_INLINE unsigned bhcbf_locate_one(const tamis_table *table, uint64_t hash,
                                        uint64_t place[PROBES_MAX]) {
     unsigned const k = (unsigned)table->geometry[BH_HASHES];
@@ -209,6 +218,7 @@ TAMIS_INLINE unsigned bhcbf_locate(const tamis_table *table, const uint64_t *has
 
 /* ------------------------------------------------------------------ a key, by its places */
 
+/* Add a key: its steps, one for each entry. Entries that are marked already do not change. */
 TAMIS_INLINE void bhcbf_up(tamis_table *table, const uint64_t *place, unsigned k) {
     pairs_step     step[PROBES_MAX];
     unsigned const n = pairs_steps(bhcbf_layout(table), place, k, step);
@@ -386,7 +396,8 @@ static bool bhcbf_can_subtract(const tamis_table *into, const tamis_table *from)
     return true;
 }
 
-/* Entry by entry. A marked entry stays marked. */
+/* Entry by entry, after all of them were checked. A marked entry stays marked. c3 may leave its
+ * range by this, as by any removal: then the entry is marked now. */
 static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
     const pairs *const layout = bhcbf_layout(into);
     if (!bhcbf_can_subtract(into, from)) return TAMIS_ERR_ABSENT;
@@ -415,6 +426,8 @@ static void bhcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
                                  .load = (double)used / m };
 }
 
+/* An unmarked entry that I3 accepts has c2 = 0 if c1 = 0: no numbers have the sum 0. So all lookups
+ * of an empty entry say no. */
 static bool bhcbf_validate(const tamis_table *table, const char **reterr_why) {
     const pairs *const layout = bhcbf_layout(table);
     uint64_t const     m = table->geometry[BH_ENTRIES], k = table->geometry[BH_HASHES];

@@ -8,6 +8,15 @@
  *      | c1: count_bits | c2 or c3: sum_bits |      c2 is 0 .. 2^b - 1
  *       low bits                   high bits        c3 is -(2^(b-1) - 1) .. 2^(b-1), modulo 2^b
  *
+ * Worked example: D = {1, 4, 13, 15}, whose mean 8.25 makes c = 8; c1 of 4 bits, c3 of 5 bits, so
+ * -15 to 16.
+ *
+ *     keys that added     c1    c2    c3 = c2 - 8 c1    stored: c3 mod 32, c1
+ *     1, 13               2     14    -2                30, 2
+ *     1                   1     1     -7                25, 1
+ *     15, 15              2     30    14                14, 2
+ *     15, 15, 15          3     45    21: too large     31, 15: marked
+ *
  * Saturation: if c1 or c2 leaves its range, the whole entry is marked, with all bits set. Without
  * c1 nobody knows what c2 is a sum of, and without c2 no key can be removed, so one mark for both
  * is enough, and all other pairs of values remain usable. c3 can leave its range on either side,
@@ -30,7 +39,10 @@ typedef struct pairs {
     uint64_t share;  /* 2^64 / l, rounded up: to divide by l */
 } pairs;
 
-/* Place numbers stay below 2^58: then the high half of place x share is exactly place / l. */
+/* Place numbers stay below 2^58: then the high half of place x share is exactly place / l. The
+ * share is too large by less than 1, so the product by less than 2^58, and the quotient by less
+ * than 2^-6 = 1/64. From place / l to the next whole number it is at least 1/l, which is more: l is
+ * at most 63. */
 #define PAIRS_MAX_ENTRIES (UINT64_C(1) << 52)
 
 /* The content of an entry. */
@@ -54,7 +66,10 @@ TAMIS_INLINE uint64_t pairs_mark(const pairs *layout) {
     return bits_low(pairs_bits(layout));
 }
 
-/* The field that stores a pair; the mark if a counter is out of its range. */
+/* The field that stores a pair; the mark if a counter is out of its range. `above` is c2 or c3
+ * counted from its least value, so one comparison tests both ends. A c3 that is stored modulo 2^b
+ * is unpacked in the same way. The one pair that fits and looks like the mark, all bits set, is
+ * taken for marked. */
 TAMIS_INLINE uint64_t pairs_pack(const pairs *layout, pair p) {
     uint64_t const shifted = p.sum - layout->centre * p.count;
     uint64_t const above = shifted - (uint64_t)(int64_t)layout->low; /* wraps if below the range */
@@ -72,7 +87,8 @@ TAMIS_INLINE pair pairs_unpack(const pairs *layout, uint64_t field) {
     return (pair){ count, shifted + layout->centre * count };
 }
 
-/* Can `times` keys with this sum have been added to the entry? */
+/* Can `times` keys with this sum have been added to the entry? If they are taken away, as many
+ * other keys as are left must make up the rest. */
 TAMIS_INLINE bool pairs_can_lose(const pairs *layout, pair p, uint64_t times, uint64_t sum) {
     return p.count >= times && sums_may_be(&layout->sums, p.count - times, p.sum - sum);
 }
@@ -99,6 +115,7 @@ TAMIS_INLINE uint64_t pairs_entry(const pairs *layout, uint64_t place) {
     return mul_wide(place, layout->share, &low);
 }
 
+/* The number that the key adds there: place mod l is its index in the sequence. */
 TAMIS_INLINE uint32_t pairs_added(const pairs *layout, uint64_t place) {
     return layout->sums.value[place - pairs_entry(layout, place) * layout->sums.n];
 }
@@ -129,6 +146,7 @@ static __attribute__((unused)) uint8_t pairs_centre(const sums *table) {
     return (uint8_t)((2 * sum + table->n) / (2u * table->n));
 }
 
+/* A table of sums has no use for more keys than c1 counts, so that limits its rows. */
 static __attribute__((unused)) pairs
 pairs_make(uint64_t mask, unsigned count_bits, unsigned sum_bits, unsigned reach, bool is_centred) {
     pairs layout = { .sums = sums_make(mask, 1u << count_bits),

@@ -18,7 +18,9 @@ typedef struct step_law {
     unsigned places; /* the last row */
 } step_law;
 
-/* Row t + 1 from row t: one more number, each of the l with the chance 1/l. */
+/* Row t + 1 from row t: one more number, each of the l with the chance 1/l. For {1, 4, 13, 15}, row
+ * 1 has 1/4 at x = 0, 3, 12 and 14; row 2 has 1/16 at x = 0, where both numbers are 1, and 2/16 at
+ * x = 3, where one of them is 4. */
 static void step_law_make(const sums *table, step_law *ret_law) {
     unsigned t = 0;
     memset(ret_law->chance, 0, sizeof ret_law->chance);
@@ -35,7 +37,8 @@ static void step_law_make(const sums *table, step_law *ret_law) {
     ret_law->places = t;
 }
 
-/* The chance that an entry holds t random places together. */
+/* The chance that an entry holds t random places together: over all sums that t numbers have, that
+ * of the sum, if an entry with this content may hold it. A marked entry holds everything. */
 static double chance_to_hold(const pairs *layout, uint64_t field, const step_law *law, unsigned t) {
     double sum = 0;
     if (field == pairs_mark(layout)) return 1;

@@ -28,6 +28,8 @@ bool tamis_sequence_add_sums(const sequence_numbers *list, unsigned h, sequence_
     return are_new(list, list->n, h, 0, all);
 }
 
+/* Sums of fewer numbers are different, too: two equal ones, each with the same number added until
+ * they are sums of h numbers, would be equal as well. So h is enough to test. */
 bool tamis_is_bh(uint64_t mask, unsigned h) {
     sequence_numbers const list = tamis_sequence_numbers(mask);
     sequence_sums          all = { .bit = { 0 } };

@@ -4,6 +4,10 @@
  * definition 1. In a Bh sequence all sums of h numbers are different. Then all sums of fewer
  * numbers are different, too.
  *
+ * Examples: {1, 2} is a Bh sequence for every h, since the sum says how many of the h numbers are
+ * 2. {1, 2, 3} is none for h = 2: 1 + 3 = 2 + 2. {1, 2, 4} is one for h = 2, with the sums 2, 3, 4,
+ * 5, 6 and 8, and not for h = 3: 1 + 1 + 4 = 2 + 2 + 2.
+ *
  * A sequence is given as a mask: bit v is set if v, 1 to 63, is in it.
  */
 #ifndef TAMIS_KINDS_BHCBF_SEQUENCES_H

@@ -75,7 +75,8 @@ static bool choose_sequence(uint64_t *g) {
 
 /* ------------------------------------------------------------------ the number of hashes */
 
-/* Tables that differ in the number of entries only. */
+/* Tables that differ in the number of entries only, and the rate of one of them, as
+ * tamis_crossing() asks for it. */
 typedef struct bh_family {
     const bh_profile *profile;
     double            k, n;

@@ -51,14 +51,17 @@ TAMIS_INLINE bool sums_may_be(const sums *table, uint64_t j, uint64_t s) {
 
 /* ------------------------------------------------------------------ making the table */
 
-/* 64 bits of the table, from bit `at` on. */
+/* 64 bits of the table, from bit `at` on; fewer at the end of it, with zeros above them. */
 static __attribute__((unused)) uint64_t sums_word(const sums *table, uint64_t at) {
     uint64_t const low = table->bit[at / 64] >> (at % 64);
     bool const     is_split = at % 64 != 0 && at / 64 + 1 < SUMS_WORDS;
     return is_split ? low | table->bit[at / 64 + 1] << (64 - at % 64) : low;
 }
 
-/* Row j + 1 from row j: each of its sums and one number more. 64 sums at a time. */
+/* Row j + 1 from row j: each of its sums and one number more. 64 sums at a time: for each number v,
+ * the row is ORed into the next one, v - v_1 bits further on. With {1, 4, 13, 15}, row 2 is row 1
+ * (bits 0, 3, 12 and 14) at the distances 0, 3, 12 and 14: bits 0 3 12 14, 3 6 15 17, 12 15 24 26
+ * and 14 17 26 28. */
 static __attribute__((unused)) void sums_make_row(sums *table, unsigned j) {
     uint64_t const from = sums_row(table, j), next = sums_row(table, j + 1), n = next - from;
     for (uint64_t above = 0; above < n; above += 64) {

@@ -1,8 +1,20 @@
-/* analysis.c - see analysis.h. */
+/* analysis.c - see analysis.h.
+ *
+ * The steps of a forecast; law.h has what each of them is:
+ *
+ *     law       the distribution of the sum of a counter, from m, n and k
+ *     average   what a counter excludes if it has all the bits it wants
+ *     heights   how many counters reach each level, and what those exclude
+ *     others    the bits that the cells of a block take, without those of one counter
+ *     sticks    events in which something sticks, over the whole life
+ */
 #include "analysis.h"
 
 #include <math.h>
 
+/* The largest sum below the top of the levels, in hits that add the largest increment, less
+ * ML_OTHERS for other keys. With levels of 2, 3 and 3 bits and {8, 12, 14, 15} the top is 17:
+ * number 16 is the sum 32, 2 hits of 15, and so only a count of 1 is exact. */
 uint64_t tamis_ml_count_to(const uint64_t *g) {
     numbered const map = numbered_make(g[ML_INCREMENTS], g[ML_PLAIN] != 0);
     levels const   layout = ml_levels(g);
@@ -49,6 +61,7 @@ __attribute__((noinline)) void tamis_ml_forecast_by(const ml_model *model, const
     ret_forecast->ever = -expm1(-sticks); /* rare and nearly independent events */
     ret_forecast->closed = fmin(1, tamis_ml_closed(&heights, &others));
     ret_forecast->fpr = tamis_ml_rate(&average, pass_one(&heights, &others), m, k, n);
+    /* A counter has a cell on level l if its last one is there or above. */
     for (unsigned l = 0; l < layout.depth; l++) {
         for (unsigned up = l; up < layout.depth; up++) ret_forecast->level[l] += heights.last[up];
     }

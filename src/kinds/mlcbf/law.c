@@ -22,6 +22,9 @@
  *
  *     chance[c] = 1/|D| x sum over v of D of  (a + b v / c) chance[c - v]
  *
+ * N hits with the chance q = 1/m each have a = -q / (1 - q) and b = (hits + 1) q / (1 - q). For D =
+ * {1} the sum is N itself, and this is the ratio of two neighbouring terms of the binomial.
+ *
  * It may stop when the last 64 chances, more than any increment, are negligible: all that follow
  * are made of them. Before the bulk of the distribution they are negligible, too, so half of it
  * must have come first. */
@@ -84,6 +87,8 @@ void tamis_ml_model(uint64_t mask, bool is_plain, ml_model *ret_model) {
     }
 }
 
+/* Means over the sum of a counter. Sums beyond the law exclude nothing, and may hold any two
+ * increments. */
 ml_counter tamis_ml_counter(const ml_model *model, const ml_law *law) {
     double const n = model->map.d.n;
     double       excluded = 0, both = 0, after = 0;
@@ -169,6 +174,7 @@ void tamis_ml_heights(const ml_model *model, const levels *layout, const ml_law 
     *ret_heights = heights;
 }
 
+/* A counter on level 0 costs nothing, so the sums begin with level 1. */
 double tamis_ml_mean_cost(const ml_heights *heights) {
     double mean = 0;
     for (unsigned l = 1; l < heights->depth; l++) mean += heights->last[l] * heights->cost[l];
@@ -194,6 +200,9 @@ double tamis_ml_cost_deviation(const ml_heights *heights) {
  * coefficients g_i of f^n,
  *
  *     i f_0 g_i = sum over l >= 1 of  ((n + 1) cost[l] - i) last[l] g_(i - cost[l])
+ *
+ * For n = 2 and f(z) = 0.9 + 0.1 z^3: 3 x 0.9 g_3 = (3 x 3 - 3) 0.1 g_0, and with g_0 = 0.81 that
+ * is g_3 = 0.18.
  *
  * They are computed without the factor f_0^n, whose logarithm is kept in `scale`: it would
  * underflow. */
@@ -232,7 +241,8 @@ static double series_next(series *power, uint64_t i) {
     return term;
 }
 
-/* Coefficients have become so large that they would overflow: move a factor into the scale. */
+/* Coefficients have become so large that they would overflow: move a factor into the scale. All
+ * that were computed so far are made smaller by it. */
 static void shrink(series *power, ml_window *window) {
     for (unsigned i = 0; i < ML_MAX_COST; i++) power->recent[i] *= 1e-200;
     for (unsigned i = 0; i < window->length; i++) window->chance[i] *= 1e-200;
@@ -240,7 +250,7 @@ static void shrink(series *power, ml_window *window) {
     power->scale += 200 * log(10);
 }
 
-/* Keep coefficient i, if it is in the window or beyond it. */
+/* Keep coefficient i, if it is in the window or beyond it: beyond, only the sum is of interest. */
 static void keep(ml_window *window, uint64_t i, double term) {
     if (i < window->first) return;
     if (i - window->first < window->length)
@@ -280,6 +290,8 @@ void tamis_ml_window(const ml_heights *heights, double counters, uint64_t first,
     for (unsigned i = 0; i < length; i++) ret_window->chance[i] *= scale;
 }
 
+/* under[] reaches ML_MAX_COST - 1 bits below the area, so the area must be that far up in the
+ * window, unless the window begins at 0. */
 bool tamis_ml_cells_in(const ml_window *window, double area, ml_cells *ret_cells) {
     uint64_t const end = (uint64_t)area, first = window->first;
     uint64_t const least = first == 0 ? 0 : first + ML_MAX_COST - 1;
@@ -335,6 +347,8 @@ static double hit_closes(const ml_heights *heights, const ml_cells *others) {
     return sum;
 }
 
+/* In the filling: blocks that are closed, and counters at the top. Later: each hit may bring its
+ * counter to the top, or close its block. */
 double tamis_ml_sticks_by(const ml_heights *heights, const ml_life *life, const ml_cells *others) {
     double const closed = tamis_ml_closed(heights, others);
     return life->blocks * (closed + life->counters * heights->top) +

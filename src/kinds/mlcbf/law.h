@@ -18,6 +18,10 @@
  *             distribution of that sum is the power of a polynomial, f(z)^counters, where f has a
  *             term for each level. Its coefficients, too, follow from those below them.
  *
+ * Example of a block: level 0 of 2 bits, and cells of 3 bits that one of ten counters has. Then
+ * f(z) = 0.9 + 0.1 z^3, and for two counters f(z)^2 = 0.81 + 0.18 z^3 + 0.01 z^6: no cell, one of 3
+ * bits, or two.
+ *
  * Why independence is good enough: hits of one counter are no hits of another, so the truth is a
  * little better than the law, and much better only if there are but a few blocks. A test holds the
  * law against filled tables.

@@ -46,7 +46,8 @@ typedef struct levels {
     uint8_t  depth;                /* how many levels there are */
 } levels;
 
-/* The value at which a counter is stuck: every level is full. */
+/* The value at which a counter is stuck: every level is full. With levels of 2, 3 and 3 bits that
+ * is 3 + 7 + 7 = 17, and base[] is 0, 3, 10, 17. */
 TAMIS_INLINE uint64_t levels_top(const levels *layout) {
     return layout->base[layout->depth];
 }
@@ -85,7 +86,8 @@ static __attribute__((unused)) levels levels_make(uint64_t counters, uint64_t ar
  * any bit position delivers that many), and the fields of such a word are tested together: a field
  * is full if all its bits are set, so the bits are ANDed down into the lowest bit of the field. */
 
-/* By the bits of a field: the lowest bits of all fields in 56 bits, and how many fields. */
+/* By the bits of a field: the lowest bits of all fields in 56 bits, and how many fields. 3 bits: 18
+ * fields, whose lowest bits are the bits 0, 3, 6, ... 51. */
 static const uint64_t levels_lowest[LEVELS_MAX_BITS + 1] = {
     0,
     UINT64_C(0xffffffffffffff),
@@ -99,7 +101,10 @@ static const uint64_t levels_lowest[LEVELS_MAX_BITS + 1] = {
 };
 static const uint8_t levels_fields[LEVELS_MAX_BITS + 1] = { 0, 56, 28, 18, 14, 11, 9, 8, 7 };
 
-/* `bits` is a constant in each call below, so that all this becomes one short loop. */
+/* `bits` is a constant in each call below, so that all this becomes one short loop. With 2 bits and
+ * the fields 3, 0, 3, 2, from the lowest bit on 11 00 11 01: the word ANDed with itself shifted
+ * down by 1 has in the lowest bit of a field whether both bits are set: 1 0 1 0, and two fields are
+ * full. */
 TAMIS_INLINE uint64_t levels_count(const uint8_t *body, uint64_t at, uint64_t n, unsigned bits) {
     uint64_t const lowest = levels_lowest[bits], fields = levels_fields[bits];
     uint64_t       found = 0;
@@ -138,7 +143,12 @@ TAMIS_INLINE bool levels_is_full(const uint8_t *body, uint64_t at, unsigned bits
 
 /* The value of counter i, or LEVELS_STUCK. It looks no further than it has to: where a level begins
  * depends on the number of cells on the level before, so the cells of a level are counted only if
- * the level after the next one is needed. */
+ * the level after the next one is needed.
+ *
+ * Counter 3 of the drawing: its field, 3, is full, with one full field before it. So it goes on in
+ * cell 1 of level 1, which begins after the 7 fields of level 0. That cell, 3, is full, with none
+ * before it: it goes on in cell 0 of level 2, which begins after the 3 cells of level 1. There is
+ * 4: 3 + 3 + 4 = 10. */
 TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint64_t block,
                                  uint64_t i) {
     uint64_t first = block, n = layout->counters, value = 0; /* n cells on this level, from first */
@@ -163,13 +173,17 @@ TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint
     return LEVELS_STUCK;
 }
 
-/* Where the cells of a counter are, or would be inserted, on every level. */
+/* Where the cells of a counter are, or would be inserted, on every level. On a level that the
+ * counter does not reach, that is after the cells of all counters before it. */
 typedef struct levels_path {
     uint64_t at[LEVELS_MAX];
     uint64_t end;  /* where all cells of the block end */
     uint64_t tops; /* how many cells of the last level are full */
 } levels_path;
 
+/* Level by level: the rank of the counter among the full fields before it is its place on the next
+ * level, whether it has a cell there or not; and all full fields of a level are the number of cells
+ * of the next. */
 TAMIS_INLINE levels_path levels_find(const levels *layout, const uint8_t *body, uint64_t block,
                                      uint64_t i) {
     levels_path path = { .end = block };
@@ -202,7 +216,8 @@ static __attribute__((noinline, unused)) uint64_t levels_close(const levels *lay
     return levels_full(body, block, layout->counters, layout->bits[0]) - tops;
 }
 
-/* Bits of all cells that a counter of this value has above level 0. */
+/* Bits of all cells that a counter of this value has above level 0. With levels of 2, 3 and 3 bits:
+ * none up to a value of 2, 3 bits from 3 on, 6 from 10 on. */
 TAMIS_INLINE uint64_t levels_cost(const levels *layout, uint64_t value) {
     uint64_t bits = 0;
     for (unsigned l = 1; l < layout->depth && value >= layout->base[l]; l++) {
@@ -213,7 +228,11 @@ TAMIS_INLINE uint64_t levels_cost(const levels *layout, uint64_t value) {
 
 /* Change a counter from one value to another, level by level: its cell is rewritten, or inserted,
  * or deleted. An insertion or deletion moves everything after it, so cells of later levels are
- * found that much further on. */
+ * found that much further on. In the block that is drawn above, the first counter goes from 2 to 4:
+ *
+ *     level 0    2  3  0  3  1  3  0      becomes    3  3  0  3  1  3  0
+ *     level 1    0  3  1                  becomes    1  0  3  1
+ *     level 2    4                        stays, and begins one cell further on */
 TAMIS_INLINE void levels_move(const levels *layout, uint8_t *body, levels_path path,
                               uint64_t old_value, uint64_t new_value) {
     uint64_t moved = 0; /* modulo 2^64: a deletion makes it negative */
@@ -221,12 +240,12 @@ TAMIS_INLINE void levels_move(const levels *layout, uint8_t *body, levels_path p
          l++) {
         unsigned const bits = layout->bits[l];
         uint64_t const at = path.at[l] + moved;
-        if (new_value < layout->base[l]) {
+        if (new_value < layout->base[l]) { /* it came down below this level */
             shift_close(body, at, path.end + moved, bits);
             moved -= bits;
             continue;
         }
-        if (old_value < layout->base[l]) {
+        if (old_value < layout->base[l]) { /* it has come up to this level */
             shift_open(body, at, path.end + moved, bits);
             moved += bits;
         }
@@ -251,7 +270,9 @@ static __attribute__((noinline, unused)) uint64_t levels_set_far(const levels *l
         }
         newly = levels_close(layout, body, block);
     }
-    newly += old_value < full; /* if it was full already, levels_close has counted it */
+    /* The block is closed: the counter is full on level 0, and so stuck. If it was full there
+     * before, levels_close() has counted it. */
+    newly += old_value < full;
     field_set(body, block + i * layout->bits[0], layout->bits[0], full);
     return newly;
 }
@@ -277,6 +298,7 @@ typedef struct levels_walk {
     bool     is_closed;
 } levels_walk;
 
+/* Each level begins where the path of counter 0 is on it. A closed block has level 0 only. */
 static __attribute__((noinline, unused)) levels_walk
 levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
     levels_walk walk = { .is_closed = levels_is_closed(layout, body, block) };
@@ -303,7 +325,8 @@ TAMIS_INLINE uint64_t levels_next(const levels *layout, const uint8_t *body, lev
     return LEVELS_STUCK;
 }
 
-/* Do the cells of an open block end inside its area? Safe on any bits. */
+/* Do the cells of an open block end inside its area? Level by level: the full fields of one are the
+ * cells of the next. Nothing behind the area is read. Safe on any bits. */
 TAMIS_INLINE bool levels_fit(const levels *layout, const uint8_t *body, uint64_t block) {
     uint64_t       first = block, n = layout->counters;
     uint64_t const end = levels_closed_at(layout, block);

@@ -16,6 +16,15 @@
  * Most counters are small. So all counters have a few bits, and those that need more get them on
  * further levels (levels.h).
  *
+ * Worked example: D = {8, 12, 14, 15} and levels of 2, 3 and 3 bits. A counter stores the number of
+ * its sum (numbered.h); a level that is full passes on what is left.
+ *
+ *     keys that added    sum    number    level 0   level 1   level 2
+ *     none               0      0         0
+ *     14                 14     3         3, full   0
+ *     8, 14              22     7         3, full   4
+ *     15, 15             30     14        3, full   7, full   4
+ *
  * Deviations from the paper:
  *   - The paper finds the cell of a counter on the next level by a perfect hash, which it neither
  *     counts as memory nor rebuilds when counters change. Here a cell is found by its rank inside a
@@ -141,7 +150,8 @@ typedef struct mlcbf_place {
     uint32_t step;  /* what the key adds to it */
 } mlcbf_place;
 
-/* Place number i: one random number selects the block, the counter and the increment. */
+/* Place number i: one random number selects the block, the counter and the increment, each from
+ * what the choice before has left of it (fastrange_next). */
 TAMIS_INLINE mlcbf_place mlcbf_find_place(const tamis_table *table, uint64_t hash, unsigned i) {
     const mlcbf_shape *const shape = mlcbf_shape_of(table);
     uint64_t                 value = remix(hash, i);
@@ -191,7 +201,8 @@ TAMIS_INLINE bool mlcbf_may_hold(const numbered *map, uint64_t x, uint64_t step)
     return x == LEVELS_STUCK || increments_may_hold(&map->d, numbered_value(map, x), step);
 }
 
-/* Add the step of a place, unless its counter is stuck. Returns 1 if the counter changed. */
+/* Add the step of a place, unless its counter is stuck. Returns 1 if the counter changed. A number
+ * at the top or beyond is stored as the top, which is stuck. */
 TAMIS_INLINE unsigned mlcbf_up_one(tamis_table *table, const mlcbf_place *place) {
     const mlcbf_shape *const shape = mlcbf_shape_of(table);
     uint64_t const           x = mlcbf_get(table, place);
@@ -223,6 +234,7 @@ static tamis_status mlcbf_down(tamis_table *table, const mlcbf_place *places, un
     }
     for (unsigned i = 0; i < n; i++) {
         if (x[i] == LEVELS_STUCK) continue;
+        /* x[i] is still what the counter stores: no other place of the key is on it. */
         uint64_t const rest = numbered_value(map, x[i]) - places[i].step;
         mlcbf_set(table, &places[i], x[i], numbered_number(map, rest));
         changed = 1;
@@ -427,6 +439,8 @@ static bool mlcbf_check_block(const tamis_table *table, uint64_t block, mlcbf_ta
     return true;
 }
 
+/* Block by block: that the cells of a block fit is checked before they are read (I1). What all
+ * blocks have together comes last. */
 static bool mlcbf_validate(const tamis_table *table, const char **reterr_why) {
     const mlcbf_shape *const shape = mlcbf_shape_of(table);
     uint64_t const           bits = shape->block_bits, blocks = table->geometry[ML_BLOCKS];

@@ -8,7 +8,8 @@
  *     c   0   8  12  14  15  16  20  22  23  24  26  27  28  29  30  31 ...
  *
  * Four bits reach as far as five did. Beyond the last gap every number is a sum, and x is c less
- * the number of gaps. "Plain" counters, as in the paper, store the sum itself.
+ * the number of gaps: this D has 17 of them, the last is 33, and c = 100 is number 83. "Plain"
+ * counters, as in the paper, store the sum itself.
  */
 #ifndef TAMIS_KINDS_MLCBF_NUMBERED_H
 #define TAMIS_KINDS_MLCBF_NUMBERED_H
@@ -26,7 +27,8 @@ typedef struct numbered {
     bool       is_plain;
 } numbered;
 
-/* The number x of a sum c: how many sums are below it. */
+/* The number x of a sum c: how many sums are below it. For c = 22 above, the bits 0, 8, 12, 14, 15,
+ * 16 and 20 of d.sums[0] are set below bit 22: x = 7. */
 TAMIS_INLINE uint64_t numbered_number(const numbered *map, uint64_t c) {
     if (map->is_plain) return c;
     if (c >= NUMBERED_LISTED) return c - map->gaps;
@@ -47,6 +49,7 @@ TAMIS_INLINE uint64_t numbered_value(const numbered *map, uint64_t x) {
     return map->is_plain ? x : numbered_search(map, x);
 }
 
+/* below[] first, since numbered_search() goes by it to fill in near[]. */
 static __attribute__((unused)) numbered numbered_make(uint64_t mask, bool is_plain) {
     numbered map = { .d = increments_make(mask), .is_plain = is_plain };
     unsigned n = 0;

@@ -47,7 +47,7 @@ static double price_of(const ml_search *search, const uint64_t *g, double bits) 
 
 /* ------------------------------------------------------------------ the fewest counters */
 
-/* Tables that differ in the number of counters only. */
+/* Tables that differ in the number of counters only: what tamis_crossing() asks the rates of. */
 typedef struct ml_family {
     const ml_model *model;
     double          k, n;
@@ -126,7 +126,7 @@ static double most_area(const ml_life *life, const ml_heights *heights) {
 }
 
 /* Give each line this many counters, and the rest of it to their cells above level 0. One bit of
- * the line says "closed". */
+ * the line says "closed". With 200 counters of 2 bits, 111 bits are left for cells. */
 static void share_line(double m, uint64_t counters, uint64_t *g) {
     g[ML_COUNTERS] = counters;
     g[ML_BLOCKS] = (uint64_t)ceil(m / (double)counters);
@@ -387,6 +387,8 @@ static void ml_try_set(ml_search *search, uint64_t mask) {
     while (try_cheapest(search, &model, g, &drafts)) continue;
 }
 
+/* All sets of increments, or the fixed one. Each later set has to be smaller than the best so
+ * far. */
 static void ml_try_sets(ml_search *search) {
     static const uint64_t   sets[] = { ML_GENERAL, ML_GENERAL_WIDE, ML_D4, ML_ONE };
     const tamis_need *const need = search->need;

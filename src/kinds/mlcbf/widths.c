@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* at_least[x]: P[a counter stores x or more]. */
+/* at_least[x]: P[a counter stores x or more]. From the largest sum down, so that `sum` is the
+ * chance of all sums from c on; plain counters have numbers x that are no sums. */
 static void find_tail(const ml_model *model, const ml_law *law, double at_least[WIDTHS_MAX]) {
     double sum = law->beyond;
     for (unsigned x = 0; x < WIDTHS_MAX; x++) at_least[x] = 0;
@@ -22,7 +23,7 @@ static void find_tail(const ml_model *model, const ml_law *law, double at_least[
 }
 
 /* How far the levels must reach: so far that counters get there rarely enough, even with one more
- * hit. */
+ * hit. A hit adds no more to a number than to its sum, so the largest increment is enough. */
 static uint64_t rare_top(const ml_model *model, const double at_least[WIDTHS_MAX], double max_top) {
     const increments *const d = &model->map.d;
     unsigned                x = 0;
@@ -30,7 +31,8 @@ static uint64_t rare_top(const ml_model *model, const double at_least[WIDTHS_MAX
     return min_u64(x + d->value[d->n - 1], WIDTHS_MAX - 1);
 }
 
-/* And beyond this many copies of a key that adds the largest increment, and hits of others. */
+/* And beyond this many copies of a key that adds the largest increment, and hits of others: for 10
+ * copies with {8, 12, 14, 15}, the number of (10 + 6) x 15 = 240, which is 223, and one more. */
 static uint64_t count_top(const ml_model *model, uint64_t count_to) {
     const increments *const d = &model->map.d;
     if (count_to == 0) return 0;

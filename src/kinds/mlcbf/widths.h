@@ -6,7 +6,13 @@
  *
  * Idea. A level of w bits costs w bits for each counter that reaches it, and takes such a counter
  * 2^w - 1 further. So the cheapest widths for the rest of the way, from a number x on, do not
- * depend on how x was reached: dynamic programming, from the last level back to the first.
+ * depend on how x was reached: dynamic programming, from the last level back to the first. With
+ * P(x) the chance that a counter stores x or more, and W the number of levels left,
+ *
+ *     cost(W, x) = min over w of  w P(x) + cost(W - 1, x + 2^w - 1),      0 from the top on
+ *
+ * Example: if one counter in ten reaches 3, levels of 2 and 3 bits cost 2 + 0.3 bits and reach 10;
+ * one level of 4 bits costs 4 and reaches 15.
  */
 #ifndef TAMIS_KINDS_MLCBF_WIDTHS_H
 #define TAMIS_KINDS_MLCBF_WIDTHS_H

@@ -50,7 +50,11 @@ typedef struct sum_law {
 
 /* From j to j + 1 increments: P[s] becomes the mean of P[s - v] over all v of D. In place, from the
  * largest sum down, so that smaller sums are still those of j increments. Sums below j + 1 times
- * the least increment cannot be. */
+ * the least increment cannot be. For D = {4, 5, 6, 7}:
+ *
+ *     j = 0      0: 1
+ *     j = 1      4, 5, 6, 7: 1/4 each
+ *     j = 2      8: 1/16   9: 2/16   10: 3/16   11: 4/16   12: 3/16   13: 2/16   14: 1/16 */
 static void add_increment(const increments *d, sum_law *law) {
     uint64_t const end = law->end, before = law->j * (uint64_t)d->value[0];
     uint64_t const most = ++law->j * (uint64_t)d->value[d->n - 1];
@@ -82,7 +86,7 @@ typedef struct value_shares {
 } value_shares;
 
 /* A counter of this value or more excludes nothing and holds any two increments: what is left is a
- * sum in any case. */
+ * sum in any case. For {8, 12, 14, 15} that is 34 + 2 x 15 = 64. */
 static uint64_t first_useless(const increments *d) {
     return increments_conductor(d) + 2u * d->value[d->n - 1];
 }
@@ -100,9 +104,9 @@ static void find_shares(const increments *d, uint64_t top, uint64_t end, value_s
     }
 }
 
-/* How many hits are distinguished: as many as fill any counter, even with the smallest increment.
- * If those are more than VI_MAX_KEYS, a counter is treated as stuck after as many hits as fill it
- * on average. */
+/* How many hits are distinguished: as many as fill any counter, even with the smallest increment:
+ * 32 hits of 8 fill one of 8 bits. If those are more than VI_MAX_KEYS, a counter is treated as
+ * stuck after as many hits as fill it on average. */
 static void profile_ends(const increments *d, uint64_t top, vi_profile *ret_profile) {
     uint64_t const most = (top + d->value[0] - 1) / d->value[0];
     double         mean = 0;
@@ -211,6 +215,7 @@ static double vi_line_passes_known(const void *context, double keys) {
     return *known;
 }
 
+/* The mean over all lines (theory/blocked.h). */
 static double blocked_fpr(const vi_profile *profile, const uint64_t *g, double n, vi_known *known) {
     line_law const law = { g, profile,
                            tamis_blocked_sizes(vi_per_line(g), vi_sectors(g), g[VI_HASHES]),

@@ -16,6 +16,12 @@
  *
  * For D = D_L this is Theorem 2, and a test holds it against the printed formula.
  *
+ * Worked example: D = {4, 5, 6, 7}. A counter with no hits excludes every key, e(0) = 1. With one
+ * hit it is one of four numbers and excludes the other three: e(1) = 3/4. With two hits, of the 16
+ * sums and 4 numbers 10 of 64 pairs are excluded: e(2) = 10/64 = 0.156. Both numbers are the
+ * coefficients of Theorem 2 for L = 4. With three hits or more e(j) = 0. For {8, 12, 14, 15} the
+ * first ones are 1, 0.75, 0.484, 0.215, 0.052 and 0.004.
+ *
  * Why (1 - p)^k is not the whole truth: probes of one key may meet in the same counter, and tables
  * differ from each other in how full they happen to be. theory/meet.h corrects for both. With the
  * correction the fpr is right to 1% from 40 counters on.

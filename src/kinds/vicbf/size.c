@@ -33,7 +33,8 @@ typedef struct vi_search {
 
 /* ------------------------------------------------------------------ the fewest counters */
 
-/* Blocked: as many counters as the lines hold that this many need. */
+/* Blocked: as many counters as the lines hold that this many need. With 8 bits, 64 in a line: 100
+ * counters become 128. */
 static uint64_t vi_fill_lines(const uint64_t *g, double counters) {
     double const per_line = (double)SECTORS_LINE_BITS / (double)g[VI_COUNTER_BITS];
     double const lines = fmax(1, ceil(counters / (g[VI_BLOCKED] ? floor(per_line) : per_line)));
@@ -48,6 +49,7 @@ typedef struct vi_family {
     vi_known         *known;
 } vi_family;
 
+/* For tamis_crossing(): the rate of such a table. */
 static double vi_rate_with(const void *context, double counters) {
     const vi_family *const family = context;
     uint64_t               g[VI_FIELDS];
@@ -173,6 +175,8 @@ static void try_widths(vi_search *search, uint64_t *g) {
     }
 }
 
+/* One set of increments, in one layout: all widths and numbers of hashes. What the user has fixed
+ * stays. */
 static void vi_try_set(vi_search *search, bool is_blocked, uint64_t mask) {
     const tamis_need *const need = search->need;
     uint64_t                g[VI_FIELDS];
@@ -196,7 +200,7 @@ static void vi_try_sets(vi_search *search, bool is_blocked) {
 }
 
 /* Blocked if the user prefers speed; but the user may have fixed a number of counters that fills no
- * whole lines, and not have asked for lines. */
+ * whole lines, and not have asked for lines: then it is scattered. */
 static void try_layouts(vi_search *search) {
     const tamis_need *const need = search->need;
     bool const may_scatter = need_is_fixed(need, VI_COUNTERS) && !need_is_fixed(need, VI_BLOCKED);

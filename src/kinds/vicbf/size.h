@@ -16,6 +16,9 @@
  * need 12 bits with {8, 12, 14, 15}, and larger counts need smaller increments. With {1}, 12 bits
  * count to VI_MAX_COUNT.
  *
+ * Example: 12 bits hold up to 4094, since 4095 stands for "stuck". That is 272 hits that add 15, of
+ * which 6 are for other keys (VI_OTHERS): so counts of up to 266 are exact.
+ *
  * Invariants
  *   - a field that the user fixed is never changed;
  *   - a table of free size meets the rate;

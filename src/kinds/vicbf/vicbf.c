@@ -15,6 +15,12 @@
  *                            has "pear"    adds 7 to the counter that is 6: certainly absent
  *                            has "plum"    adds 5 to a counter that is 9 = 5 + 4: perhaps
  *
+ * Worked example: a counter with D = {4, 5, 6, 7} that two keys have hit is one of 16 sums of two
+ * numbers. It may hold a key that adds v if the rest is a sum again. 10 = 4 + 6 = 5 + 5 may hold 4,
+ * 5 and 6, and excludes 7; 8 = 4 + 4 excludes all but 4. After three hits a counter is 12 or more,
+ * what is left is 5 or more, and every number from 4 on is a sum: so it excludes nothing any more.
+ * With {8, 12, 14, 15} some gaps are as far up as 33, and a counter excludes keys for longer.
+ *
  * Why it saves memory: counters of 8 bits cost twice as much as counters of 4 bits, but each of
  * them excludes far more keys, so that fewer of them are needed. The best D that was found is
  * {8, 12, 14, 15}: at the same rate a third less memory than the plain counting filter, which is
@@ -47,7 +53,9 @@
 #include "theory/bloom_rate.h"
 #include "theory/vi_rate.h"
 
-/* If D and the counters are small, a table says which counter values may hold which increments. */
+/* If D and the counters are small, a table says which counter values may hold which increments:
+ * 256 values of 16 bits, computed once. That covers the usual geometries, 8 bits and a D of 4
+ * numbers. */
 #define VICBF_LISTED 16
 #define VICBF_LISTED_BITS 8
 
@@ -120,7 +128,10 @@ TAMIS_INLINE unsigned vicbf_hashes(const vicbf_shape *shape, uint64_t hash) {
            (shape->more != 0 && (remix(hash, VI_MAX_HASHES + 1) & 255) < shape->more);
 }
 
-/* Join probes at the same counter into one. Returns how many are left. */
+/* Join probes at the same counter into one. Returns how many are left. A key that adds 4 and 6 to
+ * one counter adds 10 to it, and is excluded by 12: 12 - 10 = 2 is no sum. Each number alone is not
+ * excluded: 12 - 4 = 8 and 12 - 6 = 6 are sums. A removal must take 10 at once, for the same
+ * reason. */
 static unsigned vicbf_join(vicbf_probe *probe, unsigned n) {
     unsigned kept = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -242,6 +253,8 @@ static __attribute__((noinline)) bool vicbf_has_anywhere(const vicbf_shape *shap
 
 /* ------------------------------------------------------------------ one key */
 
+/* Three forms: scattered; blocked with the usual counters of 8 bits, which are bytes; blocked with
+ * any others. */
 static bool vicbf_has(const tamis_table *table, uint64_t hash) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     if (shape->layout.lines == 0)
@@ -251,6 +264,7 @@ static bool vicbf_has(const tamis_table *table, uint64_t hash) {
     return vicbf_has_in_line(shape, (counters){ table->body, 8, 255 }, hash, true);
 }
 
+/* Each counter gets all that the key adds to it. One that passes its maximum is stuck there. */
 static tamis_status vicbf_add(tamis_table *table, uint64_t hash) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
@@ -284,7 +298,9 @@ static tamis_status vicbf_remove(tamis_table *table, uint64_t hash) {
     return is_changed ? TAMIS_OK : TAMIS_ERR_SATURATED;
 }
 
-/* The fewest copies that any counter allows which is not stuck. All stuck: many. */
+/* The fewest copies that any counter allows which is not stuck. All stuck: many. A counter of 22
+ * allows a key that adds 8 one copy: without one 14 is left, which is a sum; without two 6, which
+ * is none. */
 static uint64_t vicbf_count(const tamis_table *table, uint64_t hash) {
     const vicbf_shape *const shape = vicbf_shape_of(table);
     vicbf_probe              probe[VI_MAX_HASHES + 1];
@@ -327,6 +343,7 @@ static tamis_status vicbf_merge(tamis_table *into, const tamis_table *from) {
     return TAMIS_OK;
 }
 
+/* For counters_hold_all(): can a counter hold this rest? */
 static bool vicbf_can_be(const void *d, uint64_t rest) {
     return increments_make_up(d, rest);
 }
@@ -372,6 +389,7 @@ static double vicbf_line_fpr(const tamis_table *table, uint64_t line, uint64_t *
     const sectors *const     layout = &shape->layout;
     double const             more = shape->more / 256.0;
     double                   rate = 1;
+    /* The last sector is asked by a share `more` of keys; the others pass it in any case. */
     for (unsigned i = 0; i < shape->hashes + (shape->more != 0); i++) {
         uint64_t const first = line * layout->per_line + layout->first[i];
         uint64_t const size = layout->first[i + 1] - layout->first[i];
