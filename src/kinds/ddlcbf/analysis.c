@@ -18,13 +18,16 @@ static bool is_in(uint64_t value, uint64_t least, uint64_t most) {
     return value >= least && value <= most;
 }
 
-/* Bits of a string (r, z): all bits of the hash that do not choose the bucket. */
+/* Bits of a string (r, z): all bits of the hash that do not choose the bucket, up to the longest
+ * prefix. With 2^30 buckets in a subtable 32 are left, since B 2^r is at most 2^62. */
 static unsigned string_bits(uint64_t buckets) {
     unsigned bits = PREFIXES_MAX_BITS;
     while (bits != 0 && buckets > PERMUTE_MAX >> bits) bits--;
     return bits;
 }
 
+/* Every geometry of a file passes through here: each field is checked before it is narrowed. At
+ * last prefixes_make() says whether the cells fit their bucket. */
 bool tamis_ddlcbf_cells(const uint64_t *g, prefixes_shape *ret_cells) {
     bool const is_possible =
         is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES) &&
@@ -43,6 +46,7 @@ bool tamis_ddlcbf_cells(const uint64_t *g, prefixes_shape *ret_cells) {
     return prefixes_make(ret_cells);
 }
 
+/* The bytes of all buckets; checked, since fields from a file may be of any size. */
 bool tamis_ddlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
     uint64_t       buckets;
     prefixes_shape cells;

@@ -31,6 +31,11 @@
  * depends on how lengths are chosen, or on keys with the same (b, r) being in one bucket; so new
  * cells may be longer than old ones (two lengths), and a bucket that is empty begins again.
  *
+ * Example: x = 10110 and y = 10111 begin alike. x was stored first, and its cell was cut to 101;
+ * then y was stored as 10111. Removing y must take 10111: without 101, a lookup of x would find
+ * nothing. Removing x takes 101, its only match. If x = 10111 as well, both cells match both keys,
+ * and the removal of x takes 10111, which was y's own: y still begins with 101, and is found.
+ *
  * At the limit, when all buckets of a key have as many cells as they can, one of them is cut to r
  * bits and equal cells become one (III.A). If that makes no room, and the key matches no cell that
  * could stand for it too, it is refused.
@@ -69,6 +74,9 @@ static uint64_t ddlcbf_prints(const uint64_t *geometry) {
     return geometry[DDLCBF_BUCKETS] << geometry[DDLCBF_REMAINDER_BITS];
 }
 
+/* Overflow: copies beyond what one cell counts take further cells, and one key may be added without
+ * end. Saturation: as many different keys with one (b, r) as saturate it; that such keys may have
+ * other bits of z, and so cells of their own, is not counted. */
 static void ddlcbf_predict(const uint64_t *g, const tamis_workload *work,
                            tamis_forecast *ret_forecast) {
     uint64_t const capacity = work->capacity, lifetime = work->lifetime;
@@ -97,8 +105,9 @@ static void ddlcbf_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ changing */
 
-/* Give a cell another counter. Equal prefixes are sorted by counter, so the bucket is packed
- * again. */
+/* Give a cell another counter. Equal prefixes are sorted by counter, so the bucket is packed again.
+ * A stuck cell stands for one copy more than it can count: `counter` for 2^C - 1 is 2^C copies
+ * (I3). */
 static void ddlcbf_set_counter(tamis_table *table, const ddlcbf_cell *cell, uint64_t counter) {
     const prefixes_shape *const s = &ddlcbf_shape_of(table)->cells;
     prefixes                    p;
@@ -246,6 +255,8 @@ static ddlcbf_walk ddlcbf_start(const tamis_table *table) {
     return (ddlcbf_walk){ .order = permutation_make(s->tables * s->buckets, 0).there };
 }
 
+/* Go to the next cell; false after the last. A bucket of no cells is passed over. Permuted back,
+ * its place tells (b, r) of the key, and the prefix as much of z as it has. */
 static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
     const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     uint64_t const            buckets = s->tables * s->buckets;
@@ -265,7 +276,8 @@ static bool ddlcbf_next(const tamis_table *table, ddlcbf_walk *walk) {
     return false;
 }
 
-/* The print of a key is its (b, r): z is not told, as not all cells have it. */
+/* The print of a key is its (b, r): z is not told, as not all cells have it. Such sets cannot be
+ * sent (keeps_more_than_prints). */
 static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *context) {
     uint64_t const stuck = prefixes_stuck(&ddlcbf_shape_of(table)->cells);
     ddlcbf_walk    walk = ddlcbf_start(table);
@@ -276,7 +288,7 @@ static bool ddlcbf_each(const tamis_table *table, kind_visit *visit, void *conte
     return true;
 }
 
-/* A cell that is stuck there is stuck here. */
+/* A cell that is stuck there is stuck here. It was just added, so there is a match to be marked. */
 static void ddlcbf_stick(tamis_table *table, const ddlcbf_key *key) {
     ddlcbf_found const found = ddlcbf_look(table, key);
     if (!found.is_stuck)
@@ -318,9 +330,9 @@ static bool ddlcbf_is_covered(const tamis_table *table, const ddlcbf_walk *walk)
 }
 
 /* Of all strings (b, r, z), a cell of length l stands for a share of 2^-l / B, whatever its
- * subtable. Cells that are covered add nothing: they are of copies of a key, or of keys with the
- * same string. So the fpr is exact. The number of keys is estimated as for fixed prints:
- * -ln(1 - fpr) / fpr keys for each string. */
+ * subtable: P_i only renames the strings. Cells that are covered add nothing: they are of copies of
+ * a key, or of keys with the same string. So the fpr is exact. The number of keys is estimated as
+ * for fixed prints: -ln(1 - fpr) / fpr keys for each string. */
 static void ddlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const ddlcbf_shape *const s = ddlcbf_shape_of(table);
     uint64_t                  cells = 0, prints = 0;
@@ -341,6 +353,9 @@ static void ddlcbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     };
 }
 
+/* Buckets first, each by itself: packing it again must give the same bytes. Then all cells are
+ * walked for the sums. No invariant is about several buckets: cells that match each other are
+ * allowed anywhere. */
 static bool ddlcbf_validate(const tamis_table *table, const char **reterr_why) {
     const ddlcbf_shape *const   s = ddlcbf_shape_of(table);
     const prefixes_shape *const cells = &s->cells;

@@ -15,7 +15,8 @@
  *
  *     code = level (level+1) (level+2) / 6  +  cells (cells+1) / 2  +  zeros
  *
- * The way back goes through two small tables: the level of a code, and the cells of a pair.
+ * For (2 1 1) that is 2 x 3 x 4 / 6 + 1 + 1 = 6, as above. The way back goes through two small
+ * tables: the level of a code, and the cells of a pair.
  */
 #ifndef TAMIS_KINDS_DDLCBF_MAX_CODES_H
 #define TAMIS_KINDS_DDLCBF_MAX_CODES_H

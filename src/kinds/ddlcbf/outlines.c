@@ -57,6 +57,7 @@ TAMIS_INLINE void outline_add(const prefixes_shape *s, outline *bucket) {
     *bucket = outline_close(&p);
 }
 
+/* With one length, which cell goes does not matter: the level stays, and so do the lengths. */
 TAMIS_INLINE void outline_remove(const prefixes_shape *s, outline *bucket, unsigned cell) {
     if (s->lengths == 1) {
         bucket->n[0]--;
@@ -71,7 +72,7 @@ static unsigned outline_load(const outline *bucket) {
     return (unsigned)bucket->n[0] + bucket->n[1];
 }
 
-/* The sum of 2^-length over its cells. */
+/* The sum of 2^-length over its cells: two of 24 bits and one of 40 make 2 x 2^-24 + 2^-40. */
 static double outline_sum(outline bucket) {
     return ldexp(bucket.n[0], -bucket.length[0]) + ldexp(bucket.n[1], -bucket.length[1]);
 }
@@ -108,7 +109,8 @@ static uint64_t outlines_roll(outlines *table, uint64_t n) {
     return fastrange(mix64(table->dice), n);
 }
 
-/* d-left: the least loaded of d random buckets, the leftmost of several. */
+/* d-left: the least loaded of d random buckets, the leftmost of several. A full bucket gets no more
+ * cells: outline_add() changes nothing then. */
 static void outlines_add(outlines *table) {
     outline *least = NULL;
     for (unsigned i = 0; i < table->tables; i++) {
@@ -129,6 +131,8 @@ static void outlines_remove(outlines *table) {
     }
 }
 
+/* An absent key has one bucket in each subtable: so the sum over all cells is divided by the
+ * buckets of one of them. */
 static double outlines_rate_now(const outlines *table) {
     double sum = 0;
     for (uint64_t i = 0; i < table->tables * table->buckets; i++) sum += outline_sum(table->at[i]);
@@ -136,11 +140,13 @@ static double outlines_rate_now(const outlines *table) {
 }
 
 /* Fill a table with n keys, then replace each of them this many times. The mean rate of the last
- * `looks`, which are half a turn apart. */
+ * `looks`, which are half a turn apart: with 7 looks and 6 turns, at 3, 3.5, ... and 6 turns. One
+ * look is at the end. */
 static double outlines_live(outlines *table, double n, double turns, unsigned looks) {
     double sum = 0, steps = 0;
     memset(table->at, 0, table->tables * table->buckets * sizeof table->at[0]);
     for (double i = 0; i < n; i++) outlines_add(table);
+    /* A step replaces one key: a random one goes, and a new one comes. */
     for (unsigned look = 0; look < looks; look++) {
         double const end = n * (turns - (looks - 1 - look) / 2.0);
         for (; steps < end; steps++) {

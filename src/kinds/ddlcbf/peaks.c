@@ -48,8 +48,13 @@ static __attribute__((noinline)) void make_tails(unsigned tables, double load, b
 
 /* ------------------------------------------------------------------ the process */
 
-/* A birth and death process: buckets of one subtable that never had more than m keys. With
- * m = HEIGHT, it has all buckets. */
+/* A birth and death process: buckets of one subtable that never had more than m keys. With m =
+ * HEIGHT, it has all buckets.
+ *
+ *          up[0]     up[1]          up[m-1]      up[m]
+ *     [0] ----> [1] ----> ...  ----> [m] ----> (left for ever)
+ *         <----     <----      <----
+ *           1         2          m             keys that a bucket loses in a unit of time */
 typedef struct process {
     unsigned m;
     double   up[HEIGHT + 1]; /* the rate at which a bucket with k keys gets one more */
@@ -84,7 +89,7 @@ static double inflow(const process *p, unsigned k) {
     return below + above - (p->up[k] + k) * p->u[k];
 }
 
-/* Sum of all u[k]: buckets. */
+/* Sum of all u[k]: the share of the buckets of a subtable. */
 static double bucket_share(const process *p, const double *u) {
     double sum = 0;
     for (unsigned k = 0; k <= p->m; k++) sum += u[k];
@@ -109,6 +114,9 @@ typedef struct matrix {
     double inverse[HEIGHT + 1]; /* 1 / pivot */
 } matrix;
 
+/* Row k has the entries -time up[k-1], share + time (up[k] + k), and -time times the rate down from
+ * k + 1. Elimination takes from each row what the row before has left of the entry below the
+ * diagonal. */
 static void matrix_make(const process *p, double share, double time, matrix *ret_matrix) {
     ret_matrix->time = time;
     for (unsigned k = 0; k <= p->m; k++) {
@@ -195,7 +203,8 @@ static double live(life *subtable) {
     return keys_in(&all);
 }
 
-/* Have all buckets had more than m keys since the filling, and none becomes empty? */
+/* Have all buckets had more than m keys since the filling, and none becomes empty? Then no key is
+ * in a bucket that never had more. */
 static bool is_passed_by_all(const life *subtable, unsigned m) {
     double const emptied =
         subtable->steps == 0 ? 0 : subtable->emptied[subtable->steps - 1] + subtable->emptied[0];
@@ -228,6 +237,7 @@ typedef struct lanes {
     lane    before;        /* the share of buckets before the last step */
 } lanes;
 
+/* Each process begins with the shares after filling, up to its own m; above that it has none. */
 static void lanes_start(const life *subtable, unsigned m, lanes *ret_lanes) {
     process_start(subtable->churn, subtable->fill, subtable->i, m + LANES - 1, &ret_lanes->last);
     for (unsigned k = 0; k <= m + LANES; k++) {
@@ -251,6 +261,9 @@ typedef struct lanes_matrix {
     double first; /* 1 / the first pivot */
 } lanes_matrix;
 
+/* From matrix_make(): (1 + t/2 A) u on the right side has the factors own, under and over, each
+ * divided by the pivot as the elimination does; below and above are what the elimination itself
+ * needs. */
 static __attribute__((noinline)) void lanes_matrix_make(const process *p, double half,
                                                         lanes_matrix *ret_matrix) {
     matrix made;

@@ -7,6 +7,11 @@
  *     P_i(b, r)  =  | bucket, one of B | r_i |        string in that bucket:  | r_i | z |
  *
  * P_i can be undone, so a cell tells its (b, r), and as much of z as it has kept.
+ *
+ * Example: B = 4, r = 3 bits, strings of 6 bits. A key with (b, r) = 01|011 = 11 and z = 101 has in
+ * a subtable whose P is x -> 13 x mod 32 the place 13 x 11 mod 32 = 15 = 01|111: bucket 1, where
+ * its string is 111|101. A cell with the prefix 1111 there tells that (b, r) = 5 x 15 mod 32 = 11,
+ * and that z begins with 1.
  */
 #ifndef TAMIS_KINDS_DDLCBF_PLACES_H
 #define TAMIS_KINDS_DDLCBF_PLACES_H
@@ -33,7 +38,8 @@ TAMIS_INLINE const ddlcbf_shape *ddlcbf_shape_of(const tamis_table *table) {
 /* ------------------------------------------------------------------ where a key belongs */
 
 /* What is known of a key: (b, r) as one number, z from the top of a word, and how many bits of r
- * and z together. */
+ * and z together. All of it of a key that a caller names; of a key that a cell stands for (in a
+ * merge), as many bits as the cell has. */
 typedef struct ddlcbf_key {
     uint64_t print, rest;
     unsigned known;
@@ -41,6 +47,7 @@ typedef struct ddlcbf_key {
 
 #define DDLCBF_ALL_KNOWN 64
 
+/* The digits of the hash: b, then r bits, and what is left is z. */
 TAMIS_INLINE ddlcbf_key ddlcbf_key_of(const ddlcbf_shape *s, uint64_t hash) {
     uint64_t const bucket = fastrange_next(&hash, s->buckets);
     unsigned const r = s->cells.least;
@@ -52,6 +59,8 @@ typedef struct ddlcbf_place {
     uint64_t string; /* r_i and z */
 } ddlcbf_place;
 
+/* The place in subtable i: the permutation of (b, r), and z after it, as many bits of z as the
+ * longest prefix has room for. */
 TAMIS_INLINE ddlcbf_place ddlcbf_place_in(const tamis_table *table, const ddlcbf_key *key,
                                           unsigned i) {
     const ddlcbf_shape *const s = ddlcbf_shape_of(table);
@@ -76,6 +85,7 @@ static __attribute__((unused)) ddlcbf_key ddlcbf_key_from(const ddlcbf_shape *s,
 
 /* ------------------------------------------------------------------ looking */
 
+/* The first match is enough for a lookup: any cell that matches may be the key's own. */
 TAMIS_INLINE bool ddlcbf_holds(const tamis_table *table, const ddlcbf_key *key) {
     const prefixes_shape *const cells = &ddlcbf_shape_of(table)->cells;
     for (unsigned i = 0; i < ddlcbf_shape_of(table)->tables; i++) {

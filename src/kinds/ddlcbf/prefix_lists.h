@@ -51,7 +51,7 @@ typedef struct prefixes {
 } prefixes;
 
 /* Bits that a cell takes in the bucket. With one length, the first bit of a prefix follows from its
- * group and is not stored. */
+ * group and is not stored: a prefix of 17 bits and a counter of 1 take 17. */
 TAMIS_INLINE unsigned prefixes_width(const prefixes_shape *s, unsigned length) {
     return length - (s->lengths == 1) + s->counter_bits;
 }
@@ -104,7 +104,8 @@ TAMIS_INLINE void prefixes_cut(const prefixes_shape *s, prefixes *bucket, unsign
     if (less != 0) prefixes_sort(bucket, list);
 }
 
-/* Put both lists into the first, with one length. */
+/* Put both lists into the first, with one length. Equal cells stay apart: they are of two keys, or
+ * two copies. */
 TAMIS_INLINE void prefixes_cut_all(const prefixes_shape *s, prefixes *bucket, unsigned length) {
     prefixes_cut(s, bucket, 0, length);
     prefixes_cut(s, bucket, 1, length);

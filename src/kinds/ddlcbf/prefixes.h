@@ -8,6 +8,12 @@
  *     | cell | cell | cell | cell |   ...   unused, 0 | code |
  *     0                                              room    8 bytes
  *
+ * Worked example, the paper's bucket (III.C): 128 bits, up to 8 cells, counters of 1 bit, one
+ * length. The code has 8 bits (one_length.h), so the room is 120 bits. A cell takes the prefix
+ * without its first bit, and the counter, so a prefix of 7 cells has 120 / 7 rounded down, 17 bits,
+ * and one of 8 cells 15. When the eighth cell comes, all lose their last two bits, and keep them
+ * lost when a cell goes.
+ *
  * There are two formats, and the geometry says which one a table has: all prefixes of a bucket have
  * one length (one_length.h), or they have two (two_lengths.h). What a cell is, is in
  * prefix_lists.h. A bucket is looked at as it is packed (`prefixes_head_of`, `prefixes_match`); to
@@ -49,6 +55,7 @@ TAMIS_INLINE bool prefixes_make(prefixes_shape *s) {
 
 /* ------------------------------------------------------------------ looking */
 
+/* The last bits of a bucket, from its last word. */
 TAMIS_INLINE unsigned prefixes_code(const prefixes_shape *s, const uint8_t *bucket) {
     return (unsigned)(le64_load(bucket + s->bytes - 8) >> (64 - s->code_bits));
 }
@@ -119,7 +126,8 @@ prefixes_pack(const prefixes_shape *s, const prefixes *bucket, uint8_t *bytes) {
 
 /* ------------------------------------------------------------------ changing */
 
-/* Add a cell. False: the bucket is full. */
+/* Add a cell. False: the bucket is full. The list says how long its prefixes are by now, and the
+ * string is cut to that. A new cell is one copy: a counter of 0. */
 TAMIS_INLINE bool prefixes_put(const prefixes_shape *s, prefixes *bucket, uint64_t string,
                                unsigned known) {
     if (bucket->n[0] + bucket->n[1] == s->cells) return false;
@@ -156,7 +164,8 @@ TAMIS_INLINE void prefixes_take(prefixes *bucket, unsigned i) {
 }
 
 /* Cut all prefixes to the least length, and put cells together that are equal then: their copies
- * add up. */
+ * add up. Cells of 3 copies and of 2, with the counters 2 and 1, become one of 5 with the counter 2
+ * + 1 + 1 = 4, or stuck if C bits do not count so far. */
 TAMIS_INLINE void prefixes_squeeze(const prefixes_shape *s, prefixes *bucket) {
     uint64_t *const cell = bucket->cell[0];
     uint64_t const  stuck = prefixes_stuck(s);
@@ -211,6 +220,8 @@ TAMIS_INLINE bool prefixes_is_packed(const prefixes_shape *s, const uint8_t *byt
     return memcmp(again, bytes, s->bytes) == 0;
 }
 
+/* A cell is compared with its counter below it: so equal prefixes are in the order of counters
+ * (I2). */
 TAMIS_INLINE bool prefixes_is_sorted(const prefixes_shape *s, const uint8_t *bytes) {
     prefixes bucket;
     prefixes_unpack(s, bytes, &bucket);

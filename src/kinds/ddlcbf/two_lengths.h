@@ -9,6 +9,18 @@
  *
  * The code is the pair (cells, long cells), numbered as in max_codes.h, and both lengths less
  * `least`. The long length is 0 there if there are no long cells.
+ *
+ * Worked example: a room of 100 bits, counters of 1 bit, lengths from 14 to 40 bits. A cell takes
+ * one bit more than its length.
+ *
+ *     cells   what happens                                                short        long
+ *     1       all the room, but a prefix has 40 bits at most              1 of 40
+ *     2       59 bits are left: the new one is no longer than the first   2 of 40
+ *     3       18 bits are left, for a prefix of 17: all are cut to 32     3 of 32
+ *     4       1 bit is left: all are cut to 100 / 4 - 1                   4 of 24
+ *     3       one is removed, and 25 bits are free again                  3 of 24
+ *     4       the new one could have 24: no longer, so all have one       4 of 24
+ *     2, 3    two are removed; the next has 50 bits, so up to 40          2 of 24      1 of 40
  */
 #ifndef TAMIS_KINDS_DDLCBF_TWO_LENGTHS_H
 #define TAMIS_KINDS_DDLCBF_TWO_LENGTHS_H
@@ -51,6 +63,7 @@ TAMIS_INLINE uint32_t two_lengths_match(const prefixes_shape *s, const uint8_t *
     return found;
 }
 
+/* | pair | short length - least, 5 bits | long length - least, 5 bits | */
 TAMIS_INLINE unsigned two_lengths_code(const prefixes_shape *s, const prefixes *bucket) {
     unsigned const pair = max_codes_pair(bucket->n[0] + bucket->n[1], bucket->n[1]);
     unsigned const short_more = bucket->length[0] - s->least;

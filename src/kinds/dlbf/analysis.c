@@ -23,8 +23,8 @@ static bool dlbf_fields_are_possible(const uint64_t *g) {
     return g[DLBF_BUCKETS] % g[DLBF_GROUP] == 0;
 }
 
-/* Has each load from 1 to `cells` up to 2 sorted bits, and no other load any; and are there codes
- * enough for all of it? */
+/* Has each load from 1 to `cells` up to 2 sorted bits, and no other load any; and are 8 bits enough
+ * for all codes? */
 static bool sorting_is_possible(unsigned cells, uint64_t sorting) {
     if (codes_sorted(sorting, 0) != 0 || sorting >> (2 * cells + 2) != 0) return false;
     for (unsigned a = 1; a <= cells; a++) {

@@ -14,12 +14,19 @@
  * group, the bits that are left over are one bit more for all cells of the first buckets, as many
  * buckets as they are enough for.
  *
+ * Worked example: buckets of 64 bits with the paper's code of 4 bits (codes.h), so D = 60. With 3
+ * cells L is 20; with 4 it is 15 + 1 = 16, with 5 it is 12 + 1, with 6 it is 10. A group of four
+ * has D = 240. With the loads 4, 3, 5 and 4 it has 16 cells, whose codes save 4 + 0 + 5 + 4 = 13
+ * bits: L = 253 / 16 = 15, and 13 bits are left over: the 12 cells of the first three buckets take
+ * one each and have 16, and the last 4 cells have 15.
+ *
  * Why not the paper's own rule for groups, D / t + s(a) for each bucket: it cannot be kept. When a
  * bucket comes to a load that is sorted and D / t stays, its cells would have to become longer,
  * and nothing knows the bits that are missing.
  *
  * L never grows as keys are added if, from one load to the next, the bits a s(a) that a load saves
- * rise by no more than the smallest L. Other sortings are not possible.
+ * rise by no more than the smallest L. Other sortings are not possible. In the example they rise by
+ * 4 from load 3 to 4, and by 1 from 4 to 5; the smallest L is 10.
  *
  * Rate. A key that is not in the set meets the cells of d buckets. Q(i, a) is the share of the
  * buckets of subtable i with load a, from theory/fluid.h. Equation (1) of the paper is

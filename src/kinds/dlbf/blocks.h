@@ -52,7 +52,9 @@ TAMIS_INLINE codes_split dlbf_split(const dlbf_shape *s, const uint8_t *block, u
 }
 
 /* The length of the fingerprints in a block with this many cells that share this many bits; and the
- * bits that are left over, or -1 if all cells are as long as a fingerprint can be. */
+ * bits that are left over, or -1 if all cells are as long as a fingerprint can be. The quotient is
+ * exact: inverse[t] + 1 is 2^16 / t rounded up, too large by less than 1, so the product by less
+ * than `bits` / 2^16, which is below 0.01. Another whole number is at least 1 / 60 away. */
 TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned bits,
                                   int *ret_left) {
     unsigned const length = bits * (s->inverse[cells] + 1u) >> 16; /* bits / cells */
@@ -63,7 +65,12 @@ TAMIS_INLINE unsigned dlbf_length(const dlbf_shape *s, unsigned cells, unsigned 
 
 /* All buckets of a block are looked at, since they share its bits. With bits left over, the first
  * buckets of a group get one bit more for every cell, as long as there are enough (analysis.h).
- * `group` is a constant at every call, so that the loops for single buckets disappear. */
+ * `group` is a constant at every call, so that the loops for single buckets disappear.
+ *
+ * For the group of the example in analysis.h, with the loads 4, 3, 5 and 4: the codes take 16 bits;
+ * the cells of bucket 0 take 4 x 16 - 4 = 60, as their first bits are not stored, and those of
+ * bucket 1, which has no sorted bit, 3 x 16 = 48. So bucket 2 begins at bit 124, with a length of
+ * 16 and a width of 15. */
 TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, unsigned bucket,
                                     unsigned group) {
     unsigned load[DLBF_MAX_GROUP], cells = 0, bits = s->layout.data_bits;
@@ -84,7 +91,8 @@ TAMIS_INLINE dlbf_view dlbf_view_of(const dlbf_shape *s, const uint8_t *block, u
                         at };
 }
 
-/* Does a cell of the bucket match? Only those are compared that begin with the same sorted bits. */
+/* Does a cell of the bucket match? Only those are compared that begin with the same sorted bits:
+ * `part` is these bits of the fingerprint, and the split says which cells have them. */
 TAMIS_INLINE bool dlbf_matches(const dlbf_shape *s, const uint8_t *block, dlbf_view view,
                                uint64_t longest) {
     uint64_t const print = longest >> (s->layout.longest - view.length);
@@ -104,6 +112,8 @@ typedef struct dlbf_block {
     uint64_t print[DLBF_MAX_GROUP][DLBF_MAX_CELLS + 1];
 } dlbf_block;
 
+/* Part by part: the cells of a part begin with the bits that are its number, which are not
+ * stored. */
 static void dlbf_unpack(const dlbf_shape *s, const uint8_t *bytes, dlbf_block *ret_block) {
     for (unsigned i = 0; i < s->group; i++) {
         dlbf_view const view = dlbf_view_of(s, bytes, i, s->group);
@@ -118,7 +128,9 @@ static void dlbf_unpack(const dlbf_shape *s, const uint8_t *bytes, dlbf_block *r
     }
 }
 
-/* The codes come first, since the place of a cell in the block depends on all of them. */
+/* The codes come first, since the place of a cell in the block depends on all of them: with these
+ * in place, dlbf_view_of() says where the cells go. A fingerprint is cut to the length that they
+ * have now. */
 static void dlbf_pack(const dlbf_shape *s, const dlbf_block *block, uint8_t *bytes) {
     uint64_t word = 0;
     memset(bytes, 0, s->layout.block_bytes);

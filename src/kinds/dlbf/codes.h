@@ -23,6 +23,17 @@
  *
  * which takes the values 0, 1, 2, ... in this order of (b2, b1, b0), without gaps. So a code is
  * computed from a split; the way back is a table.
+ *
+ * Worked example: the paper's code of 4 bits, for loads of 0 to 6, with one sorted bit at the loads
+ * 4 and 5. The loads 0 to 3 and 6 have one code each, load 4 has 5 and load 5 has 6: 16 codes. They
+ * are
+ *
+ *     code   0 1 2 3   4 .. 8     9 .. 14    15
+ *     load   0 1 2 3   4          5          6
+ *     b0     -         0 .. 4     0 .. 5     -
+ *
+ * Cells 0010.. 0111.. 1000.. 1101.. have b0 = 2, so the code 6, and are stored without their first
+ * bits.
  */
 #ifndef TAMIS_KINDS_DLBF_CODES_H
 #define TAMIS_KINDS_DLBF_CODES_H
@@ -103,7 +114,8 @@ TAMIS_INLINE unsigned codes_code(const codes *all, codes_split split) {
     return all->first[load] + codes_split_number(split, all->sorted[load]);
 }
 
-/* All splits of one load: the ends that are free take all their values. */
+/* All splits of one load: the ends that are free take all their values. With one sorted bit, b0 is
+ * free, and b1 and b2 are the load; with none, all three are. */
 static __attribute__((unused)) void codes_fill_load(codes *all, unsigned load) {
     unsigned const sorted = all->sorted[load], low = sorted == 2 ? 0 : load;
     for (unsigned b2 = low; b2 <= load; b2++) {

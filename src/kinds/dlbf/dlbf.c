@@ -106,6 +106,8 @@ TAMIS_INLINE uint64_t dlbf_bucket_in(const dlbf_shape *s, uint64_t hash, unsigne
     return i * s->buckets + fastrange_next(ret_rest, s->buckets);
 }
 
+/* The block of the bucket, which of its buckets it is, and the first bits of what the hash has
+ * left. */
 TAMIS_INLINE dlbf_place dlbf_place_in(const tamis_table *table, uint64_t hash, unsigned i) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t                rest;
@@ -117,6 +119,7 @@ TAMIS_INLINE dlbf_place dlbf_place_in(const tamis_table *table, uint64_t hash, u
 
 /* ------------------------------------------------------------------ looking */
 
+/* All subtables, until a cell matches. `group` is a constant in each caller (dlbf_view_of). */
 TAMIS_INLINE bool dlbf_holds(const tamis_table *table, uint64_t hash, unsigned group) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     for (unsigned i = 0; i < s->tables; i++) {
@@ -197,6 +200,7 @@ static void dlbf_fetch(const tamis_table *table, const uint64_t *hash, unsigned 
 #define DLBF_AHEAD 8 /* keys whose memory is on its way */
 enum { DLBF_NOWHERE = DLBF_MAX_TABLES, DLBF_STORED };
 
+/* A byte for each key and one for each bucket, so that balancing needs no memory of its own. */
 static uint64_t dlbf_balance_bytes(const tamis_table *table, uint64_t n) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     return n + s->tables * s->buckets;
@@ -210,7 +214,9 @@ static void dlbf_fetch_loads(const dlbf_shape *s, uint64_t hash, const uint8_t *
 }
 
 /* Take a key out of subtable `where`, if it has a place yet, and place it again. Returns the new
- * subtable, or DLBF_NOWHERE if all its buckets are full. */
+ * subtable, or DLBF_NOWHERE if all its buckets are full. If its buckets have the loads 4 | 4 | 5
+ * and it is in the second one, that has 3 without it, and the key stays; if it is in the third one,
+ * all have 4, and it goes to the first. */
 static uint8_t dlbf_place_again(const tamis_table *table, uint64_t hash, uint8_t where,
                                 uint8_t *load) {
     const dlbf_shape *const s = dlbf_shape_of(table);
@@ -262,6 +268,8 @@ static tamis_status dlbf_store(tamis_table *table, uint64_t hash, unsigned where
     return TAMIS_OK;
 }
 
+/* Returns how many keys were taken, in order. A key that found no place in any round is added as
+ * usual: a bucket may have room by then, since keys that match are not stored. */
 static uint64_t dlbf_add_balanced(tamis_table *table, const uint64_t *hash, uint64_t n,
                                   uint8_t *scratch) {
     const uint8_t *const where = scratch;
@@ -276,7 +284,8 @@ static uint64_t dlbf_add_balanced(tamis_table *table, const uint64_t *hash, uint
 /* ------------------------------------------------------------------ whole tables */
 
 /* What the cells of a block add to the fpr of their subtable, and how many different ones there
- * are: cells that became equal count once. */
+ * are: cells that became equal count once. A cell of length L matches an absent key of its bucket
+ * with a chance of 2^-L. */
 static double dlbf_survey_block(const dlbf_shape *s, const uint8_t *bytes, uint64_t *prints) {
     dlbf_block block;
     double     sum = 0;
@@ -293,8 +302,9 @@ static double dlbf_survey_block(const dlbf_shape *s, const uint8_t *bytes, uint6
     return sum;
 }
 
-/* An absent key has one bucket in each subtable, and these are independent. Keys that were false
- * positives when they were added have left no trace, so their number is estimated. */
+/* An absent key has one bucket in each subtable, and these are independent: the chance of each adds
+ * to what the ones before have left. Keys that were false positives when they were added have left
+ * no trace, so their number is estimated. */
 static void dlbf_survey(const tamis_table *table, kind_survey *ret_survey) {
     const dlbf_shape *const s = dlbf_shape_of(table);
     uint64_t const          bytes = s->layout.blocks / s->tables * s->layout.block_bytes;

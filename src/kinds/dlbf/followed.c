@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define MAX_BUCKETS 4096 /* in all subtables */
-#define ALL_KEYS 5e4     /* in all lives */
+#define ALL_KEYS 5e4     /* in all lives: 29 keys live 1725 times */
 #define LEAST_KEYS 16    /* that a life counts as, at least: there are no more than 3125 lives */
 
 typedef struct followed {
@@ -17,6 +17,7 @@ typedef struct followed {
     uint8_t         load[MAX_BUCKETS];         /* of each bucket, through all subtables */
 } followed;
 
+/* The next throw of the dice: SplitMix64, which begins with 0 for every table. */
 static uint64_t followed_roll(followed *table) {
     table->dice += HASH_GOLDEN;
     return mix64(table->dice);
@@ -33,7 +34,8 @@ static double followed_match(const followed *table, uint64_t bucket) {
     return dlbf_match(1, load[bucket % group], length[bucket % group]);
 }
 
-/* Fill in `match`, so that it is computed once for a load and not for every key. */
+/* Fill in `match`, so that it is computed once for a load and not for every key. In a group the
+ * length depends on four loads, and is computed each time. */
 static void followed_prepare(followed *table) {
     const uint64_t *const g = table->geometry;
     for (unsigned a = 0; a <= g[DLBF_CELLS] && g[DLBF_GROUP] == 1; a++) {
@@ -79,6 +81,9 @@ bool tamis_dlbf_is_followed(const uint64_t *g, double n) {
     return n <= DLBF_FEW && (double)g[DLBF_TABLES] * (double)g[DLBF_BUCKETS] <= MAX_BUCKETS;
 }
 
+/* As many lives as have ALL_KEYS keys together; fewer than LEAST_KEYS keys count as so many. If
+ * matches matter (the limit says so), keys that match when they come are not stored, as in a
+ * table. */
 double tamis_dlbf_followed_fpr(const uint64_t *g, double n, double limit) {
     followed     table = { .geometry = g };
     double const lives = ceil(ALL_KEYS / fmax(n, LEAST_KEYS));

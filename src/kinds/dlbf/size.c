@@ -155,6 +155,9 @@ static void try_bucket_bits(dlbf_search *search, uint64_t *g) {
 
 /* ------------------------------------------------------------------ the choice */
 
+/* What is not searched is fixed first: 3 subtables; and groups of four, which are smaller, unless
+ * speed is preferred or there are few keys. Then both sizes of a bucket are tried, the second only
+ * for tables that are smaller than the best of the first. */
 bool tamis_dlbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     dlbf_search    search = { .need = need,
                               .n = (double)need->work.capacity,

@@ -1,4 +1,8 @@
-/* sorting.c - see sorting.h. */
+/* sorting.c - see sorting.h.
+ *
+ * What a bit costs: without one, a load has one code. The first sorted bit of load a makes a + 1 of
+ * it, the second (a + 1) (a + 2) (a + 3) / 6 (codes.h): for load 4, 4 codes more and then 30 more.
+ */
 #include "sorting.h"
 
 #include "codes.h"
@@ -15,7 +19,8 @@ static double bit_worth(const uint64_t *g, const fluid *law, unsigned load, unsi
     return g[DLBF_GROUP] == 1 ? cells * ldexp(1, -(int)length) : cells;
 }
 
-/* The sorting with one more sorted bit at a load; the same sorting if that cannot be. */
+/* The sorting with one more sorted bit at a load; the same sorting if that cannot be: if the load
+ * has two, if there would be too many codes, or if cells would have to grow (analysis.h). */
 static uint64_t with_one_more(const uint64_t *g, unsigned load, unsigned code_bits) {
     unsigned const cells = (unsigned)g[DLBF_CELLS];
     unsigned const data_bits = (unsigned)g[DLBF_BUCKET_BITS] - code_bits;
