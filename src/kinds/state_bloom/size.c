@@ -6,6 +6,7 @@
 #define OLDEST 40.0 /* mean lives; e^-40 of the keys are older */
 #define STEPS 128   /* of the integral, even */
 
+/* All values, and two more codes: "empty" and DK. 8 values take 4 bits, for 10 codes. */
 unsigned tamis_state_bloom_code_bits(uint64_t values) {
     unsigned bits = 2;
     while (UINT64_C(1) << bits < values + 2) bits++;
@@ -25,7 +26,8 @@ typedef struct churn {
     double   stuck; /* share of cells that are stuck, and say "don't know" to everybody */
 } churn;
 
-/* q(a)^k: all cells of a key of that age are held by others, or were since it came. */
+/* q(a)^k of size.h: all cells of a key of that age are held by others, or were since it came.
+ * Others: the n - 1 that were there when it came, and n for each mean life since. */
 static double churn_overlapped(const churn *keys, double age) {
     double const others = keys->n - 1 + keys->n * age;
     double const q = -expm1(keys->k * others * log1p(-1 / keys->m));
@@ -43,6 +45,8 @@ static double churn_unknown(const churn *keys) {
     return sum * step / 3 + exp(-oldest) * churn_overlapped(keys, oldest);
 }
 
+/* Without counters and timers nothing ever leaves: all keys of a life are there. Stuck cells say DK
+ * to everybody, and count as held. */
 void tamis_state_bloom_forecast(const uint64_t *g, double n, double lifetime,
                                 shared_forecast *ret) {
     double const   m = (double)g[SHARED_CELLS];

@@ -26,6 +26,14 @@
  * dropped, the other is still there, but the cell would look empty, and that key would be lost. So
  * here DK is a separate code, and stays DK with a count of one.
  *
+ * A cell with a counter through its life, with two keys X and Y that share it:
+ *
+ *     put X 3     3, one key
+ *     put Y 5     DK, two keys         another value
+ *     drop Y      DK, one key          the paper would read this as empty, and X would be lost
+ *     move X 4    DK, one key          the cell cannot know that X is its only key now
+ *     drop X      empty
+ *
  *     +-------+----------------------------+---------------------------------------+
  *     | timer | keys besides the first     | code: 1 + value, or DK = values + 1   |      a cell
  *     +-------+----------------------------+---------------------------------------+
@@ -93,6 +101,7 @@ static unsigned state_bloom_content_bits(const uint64_t *g) {
     return tamis_state_bloom_cell_bits(g) - (unsigned)g[SHARED_TIMER_BITS];
 }
 
+/* The content of a cell is its code and its counter; the timer is above it. */
 static void state_bloom_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
@@ -153,6 +162,9 @@ typedef struct bloom_saying {
     bool     is_absent; /* a cell is empty, or two say different values, which no key has */
 } bloom_saying;
 
+/* One more cell. A DK cell says nothing. An empty one, or a second value, means that the key was
+ * never put: all cells of a key that was put are in use, and each says the value of the key or
+ * DK. */
 TAMIS_INLINE void state_bloom_hear(const shared_shape *shape, uint64_t cell, bloom_saying *saying) {
     uint64_t const code = state_shared_code(shape, cell);
     bool const     is_value = code != 0 && code != state_bloom_unknown(shape);
@@ -160,7 +172,7 @@ TAMIS_INLINE void state_bloom_hear(const shared_shape *shape, uint64_t cell, blo
     if (is_value) saying->code = code;
 }
 
-/* All cells were heard. */
+/* All cells were heard. If all of them are DK, the key may be there or not. */
 TAMIS_INLINE tamis_status state_bloom_status(const bloom_saying *saying) {
     if (saying->is_absent) return TAMIS_ERR_ABSENT;
     return saying->code != 0 ? TAMIS_OK : TAMIS_ERR_UNKNOWN;
@@ -213,7 +225,8 @@ TAMIS_INLINE void state_bloom_write(tamis_table *table, const shared_found *foun
                        shared_cell(&shape->cells, content, timer));
 }
 
-/* The paper's insertion, in each cell of the key. */
+/* The paper's insertion, in each cell of the key. All cells were read before the first is written,
+ * and no cell is there twice (core/shared.h), so that a key never finds its own value in a cell. */
 static void state_bloom_insert(tamis_table *table, const shared_found *found, uint32_t value) {
     const shared_shape *const shape = state_shared_shape(table);
     for (unsigned i = 0; i < found->n; i++) {
@@ -288,6 +301,8 @@ static tamis_status state_bloom_put(tamis_table *table, uint64_t hash, uint32_t 
     return TAMIS_OK;
 }
 
+/* The paper's modification, if the key has the value that the caller expects. Otherwise nothing is
+ * moved, but a key that is there is refreshed: it was heard of. */
 static tamis_status state_bloom_move(tamis_table *table, uint64_t hash, uint64_t from,
                                      uint32_t to) {
     shared_found       found;
@@ -355,8 +370,10 @@ static uint64_t state_bloom_units(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* If cells have no counters, a cell with a value has one key, which may not be the same key in both
- * tables. */
+/* Two cells in use become one, which has the keys of both: so the counts add up, and one more
+ * for the second "first key". It keeps its value if both say the same. If cells have no
+ * counters, a cell with a value has one key, which may not be the same key in both tables: then
+ * it becomes DK. */
 TAMIS_INLINE uint64_t state_bloom_join(const shared_shape *shape, uint64_t a, uint64_t b) {
     uint64_t const code = state_shared_code(shape, a);
     bool const     is_same = code == state_shared_code(shape, b) && shape->top != 0;
@@ -383,7 +400,9 @@ static void state_bloom_census(const tamis_table *table, kind_census *ret_census
 
 #define STATE_BLOOM_TOLD_APART 64 /* values; of more, several count as one: an upper bound */
 
-/* fpr: a key that is not there has value i if its cells say i or DK, and not all of them DK. */
+/* fpr: a key that is not there has value i if its cells say i or DK, and not all of them DK. With
+ * s_i the share of cells that say i and q that of DK cells, value i has the chance (s_i + q)^k -
+ * q^k; the chances of all values add up. */
 static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
     const shared_shape *const shape = state_shared_shape(table);
     double const              m = (double)shape->cells.n, k = shape->cells.hashes;

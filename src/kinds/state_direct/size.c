@@ -13,10 +13,12 @@ unsigned tamis_state_direct_cell_bits(const uint64_t *g) {
     return tamis_state_direct_count_bits(g) + (unsigned)g[SHARED_TIMER_BITS];
 }
 
+/* One of V pairs seems to be there, and the V - 1 others do not. */
 double tamis_state_direct_fpr(double f, double values) {
     return values * f * pow(1 - f, values - 1);
 }
 
+/* 1 - (1 - f)^(V - 1), by logarithms: f may be so small that 1 - f is rounded to 1. */
 double tamis_state_direct_unknown(double f, double values) {
     return -expm1((values - 1) * log1p(-f));
 }
@@ -29,6 +31,8 @@ typedef struct filling {
     double f;
 } filling;
 
+/* Each key is in the table with one pair at a time, and leaves up to V pairs behind it in its life,
+ * which can make counters stick. */
 static filling filling_of(const uint64_t *g, double keys, double lifetime) {
     double const   m = (double)g[SHARED_CELLS], values = (double)g[SHARED_VALUES];
     unsigned const k = (unsigned)g[SHARED_HASHES], bits = (unsigned)g[SHARED_COUNTER_BITS];
@@ -56,8 +60,9 @@ double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime) {
     return lifetime;
 }
 
-/* A key with several hits has no value, so the fpr falls again once f is beyond 1 / V. Between n
- * and N keys, what is stated is the largest. */
+/* A key with several hits has no value, so the fpr V f (1 - f)^(V - 1) falls again once f is beyond
+ * 1 / V: its slope there is 0. Between n and N keys, what is stated is the largest: that at 1 / V,
+ * if f comes past it, or else at the end that is nearer. */
 void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
                                  shared_forecast *ret) {
     double const  values = (double)g[SHARED_VALUES];
@@ -72,6 +77,8 @@ void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
 
 /* ------------------------------------------------------------------ choice */
 
+/* With timers only on request (size.h); at most 16 values; and counters have 2 bits at least, or
+ * none. */
 bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g) {
     static const shared_rules rules = { .law = tamis_state_direct_forecast,
                                         .cell_bits = tamis_state_direct_cell_bits,

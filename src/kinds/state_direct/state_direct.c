@@ -14,6 +14,10 @@
  *        get "pear"        0 no, 1 no, 2 yes, 3 no, 4 yes, ...        two: don't know
  *        get "plum"        all no                                     certainly absent
  *
+ * Worked example with V = 4 values, k = 8 hashes and half of the cells in use: an absent pair seems
+ * to be there with f = 2^-8 = 0.39%. An absent key has a value with 4 f (1 - f)^3 = 1.5%, and the
+ * value of a present key is not known with 1 - (1 - f)^3 = 1.2% (size.h).
+ *
  * The pair of a key in the table is always found. So the answer for such a key is right, or "don't
  * know". In the second case, a move or drop that names the value still works; one that does not
  * name it is refused, and a key whose drop was refused stays (size.h takes such keys into account).
@@ -95,7 +99,8 @@ static void state_direct_prepare(tamis_table *table) {
 
 /* ------------------------------------------------------------------ pairs */
 
-/* The hash of a pair: what a counting filter would be given as the key. */
+/* The hash of a pair: what a counting filter would be given as the key. Pairs of one key have
+ * nothing in common but by chance. */
 TAMIS_INLINE uint64_t state_direct_pair(uint64_t hash, uint64_t value) {
     return remix(hash, STATE_DIRECT_FIRST_VALUE + (unsigned)value);
 }
@@ -110,7 +115,8 @@ TAMIS_INLINE void state_direct_write(tamis_table *table, const shared_found *pai
     state_shared_write(table, pair->place[i], pair->cell[i], shared_cell(cells, count, timer));
 }
 
-/* The cells of a pair count one more; a mark is 1. */
+/* The cells of a pair count one more; a mark is 1. Of a pair whose hashes meet in one cell, that
+ * cell counts once: shared_read() leaves out places that were there before. */
 static void state_direct_add(tamis_table *table, uint64_t hash, uint64_t value) {
     const shared_shape *const shape = state_shared_shape(table);
     uint64_t const            most = max_u64(shape->top, 1);
@@ -165,7 +171,8 @@ TAMIS_INLINE bool state_direct_is_one(uint64_t hits) {
     return hits != 0 && (hits & (hits - 1)) == 0;
 }
 
-/* What the hits of a key mean: TAMIS_OK, _ABSENT or _UNKNOWN. */
+/* What the hits of a key mean: TAMIS_OK, _ABSENT or _UNKNOWN. The pair of a present key is always
+ * hit, so with a single hit that is its value, and with none the key is absent. */
 TAMIS_INLINE tamis_status state_direct_status(uint64_t hits) {
     if (hits == 0) return TAMIS_ERR_ABSENT;
     return state_direct_is_one(hits) ? TAMIS_OK : TAMIS_ERR_UNKNOWN;
@@ -183,7 +190,14 @@ TAMIS_INLINE bool state_direct_read(const tamis_table *table, uint64_t hash, uin
 
 /* Find a key that should have the value `from`, or any value. TAMIS_OK, its value and the cells of
  * that pair; _ABSENT; _UNKNOWN and the hits; _CONFLICT. A caller who names a value means exactly
- * that pair, so only that pair is searched, if it is in the table. */
+ * that pair, so only that pair is searched, if it is in the table.
+ *
+ *     from        pairs that are hit                result
+ *     a value     that one, whatever others         _OK
+ *     a value     others only                       _CONFLICT
+ *     any value   one                               _OK
+ *     any value   several                           _UNKNOWN: one of them is the key's
+ *     either      none                              _ABSENT */
 static tamis_status state_direct_find(const tamis_table *table, uint64_t hash, uint64_t from,
                                       shared_found *ret_pair, uint64_t *ret_value,
                                       uint64_t *ret_hits) {
@@ -225,7 +239,8 @@ static void state_direct_change(tamis_table *table, uint64_t hash, const shared_
     state_direct_add(table, hash, to);
 }
 
-/* The pair of a key is found; the key goes, where cells count. */
+/* The pair of a key is found; the key goes, where cells count. A mark may be that of another pair,
+ * too, so it cannot be cleared. */
 static tamis_status state_direct_erase(tamis_table *table, const shared_found *pair) {
     if (state_shared_shape(table)->top == 0) return TAMIS_ERR_UNKNOWN;
     state_direct_remove(table, pair);
@@ -249,6 +264,8 @@ static tamis_status state_direct_put(tamis_table *table, uint64_t hash, uint32_t
     return TAMIS_OK;
 }
 
+/* V lookups of a counting filter. It cannot stop at the first hit: a second one means "don't
+ * know". */
 static tamis_status state_direct_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
     uint64_t const     hits = state_direct_hits(table, hash);
     tamis_status const status = state_direct_status(hits);
@@ -288,6 +305,7 @@ typedef struct direct_found {
     uint64_t     hits;
 } direct_found;
 
+/* Look for a key with any value: set and step need all that can be known of it. */
 static direct_found state_direct_look(const tamis_table *table, uint64_t hash) {
     direct_found found;
     found.status =
@@ -315,6 +333,8 @@ static tamis_status state_direct_set(tamis_table *table, uint64_t hash, uint32_t
     return state_direct_assign(table, hash, &found, value);
 }
 
+/* Get, ask the caller's machine, and change the cells that were read: one look. A value that is not
+ * known can be touched, which refreshes all that are possible, but not changed or dropped. */
 static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
                                       const kind_stepper *stepper, tamis_status *ret_was,
                                       uint32_t *ret_value) {
@@ -355,7 +375,7 @@ static uint64_t state_direct_units(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Counts of two tables add up, to the top at most; marks stay marks. */
+/* Counts of two tables add up, to the top at most, where they are stuck; marks stay marks. */
 TAMIS_INLINE uint64_t state_direct_join(const shared_shape *shape, uint64_t a, uint64_t b) {
     return min_u64(a + b, max_u64(shape->top, 1));
 }
@@ -378,6 +398,7 @@ static void state_direct_survey(const tamis_table *table, kind_survey *ret_surve
                                  .load = load };
 }
 
+/* Any count is possible; a cell in use has at least 1. */
 TAMIS_INLINE bool state_direct_is_content(const shared_shape *shape, uint64_t content) {
     (void)shape;
     return content != 0;

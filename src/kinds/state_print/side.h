@@ -7,6 +7,10 @@
  *     +-------+------+------+------+ - - +---------+---------+ - -
  *     | count | hash | hash | hash |     | field   | field   |       a field for each hash
  *     +-------+------+------+------+ - - +---------+---------+ - -
+ *
+ * The list is in no order, and the first `count` places are used. With room for 16 keys and fields
+ * of 10 bits it has 8 + 128 + 20 = 156 bytes. Keys have their whole hash, so a key that is here is
+ * never taken for another one, except with a chance of 2^-64.
  */
 #ifndef TAMIS_KINDS_STATE_PRINT_SIDE_H
 #define TAMIS_KINDS_STATE_PRINT_SIDE_H
@@ -32,7 +36,8 @@ TAMIS_INLINE uint64_t side_bytes(uint64_t room, uint64_t bits) {
     return room == 0 ? 0 : 8 + 8 * room + (room * bits + 7) / 8;
 }
 
-/* Keys in the list. The count of a damaged file may be larger than the room. */
+/* Keys in the list. The count of a damaged file may be larger than the room; without any room there
+ * is no count, either. */
 TAMIS_INLINE unsigned side_count(side list) {
     uint64_t const count = list.shape->room == 0 ? 0 : le64_load(list.body + list.shape->at);
     return (unsigned)min_u64(count, list.shape->room);
@@ -93,6 +98,7 @@ TAMIS_INLINE void side_take(side list, unsigned i) {
 TAMIS_INLINE bool side_is_whole(side list) {
     unsigned const count = side_count(list), room = list.shape->room;
     if (room != 0 && le64_load(list.body + list.shape->at) > room) return false;
+    /* A hash that is there twice is found at its first place. */
     for (unsigned i = 0; i < room; i++) {
         if (i < count ? side_find(list, side_hash(list, i)) != i : side_hash(list, i) != 0)
             return false;

@@ -37,7 +37,8 @@ static double chance_of_pair(const uint64_t *g) {
     return g[STATE_PRINT_PERMUTED] != 0 ? 0 : (tables - 1) / tables / (double)tamis_dleft_prints(g);
 }
 
-/* N = n + (T - n) N q (d - 1) / d, solved for N. INFINITY: more keys stay than are dropped. */
+/* N = n + (T - n) N q (d - 1) / d, solved for N: n / (1 - (T - n) q (d - 1) / d). INFINITY: more
+ * keys stay than are dropped, so that the table fills up, whatever n is. */
 double tamis_state_print_keys(const uint64_t *g, double n, double lifetime) {
     double const left = 1 - tamis_prints_churn(n, lifetime) * chance_of_pair(g);
     return left > 0 ? n / left : INFINITY;
@@ -48,7 +49,8 @@ double tamis_state_print_fpr(const uint64_t *g, double n, double lifetime) {
     return tamis_prints_fpr(tamis_dleft_prints(g), tamis_state_print_keys(g, n, lifetime));
 }
 
-/* N q (d - 1) / d: that of keys which were all moved. Permuted, no key is ever unknown. */
+/* N q (d - 1) / d: that of keys which were all moved. Permuted, no key is ever unknown: two keys
+ * have the same print in a bucket only if they have the same fingerprint. */
 double tamis_state_print_unknown(const uint64_t *g, double n, double lifetime) {
     double const pair = chance_of_pair(g);
     return pair == 0 ? 0 : fmin(1, tamis_state_print_keys(g, n, lifetime) * pair);
@@ -67,7 +69,8 @@ static double side_overflow(const uint64_t *g, double n, double lifetime) {
     return isfinite(keys) ? fmin(1, lifetime * share * full) : 1;
 }
 
-/* A put fails if all buckets of its key are full, or the side table is when it is needed. */
+/* A put fails if all buckets of its key are full, or the side table is when it is needed. That full
+ * buckets send keys to the side table is not counted (size.h). */
 double tamis_state_print_overflow(const uint64_t *g, double n, double lifetime) {
     double const keys = tamis_state_print_keys(g, n, lifetime);
     if (!isfinite(keys)) return 1;
@@ -77,13 +80,16 @@ double tamis_state_print_overflow(const uint64_t *g, double n, double lifetime) 
 
 /* ------------------------------------------------------------------ cache lines */
 
-/* Buckets begin at all multiples of a power of two. What part of one is in how many lines? */
+/* Buckets begin at all multiples of a power of two, the largest that divides their bytes. What part
+ * of one is in how many lines? */
 typedef struct part {
     uint64_t from, to; /* bytes of a bucket */
 } part;
 
 /* Lines of the second part that are not lines of the first, which begins with the bucket or is
- * nothing. */
+ * nothing. A bucket of 24 bytes begins at a multiple of 8 in a line. Its first 12 bytes are in two
+ * lines only if that is 56: 1.125 lines on average. Its bytes 16 to 23 are beyond these only if it
+ * begins at 48: 0.125 more. */
 static double more_lines(const uint64_t *g, part first, part second) {
     uint64_t const bytes = g[STATE_PRINT_BUCKET_BYTES], step = min_u64(64, bytes & -bytes);
     double         sum = 0;
@@ -98,7 +104,8 @@ static double more_lines(const uint64_t *g, part first, part second) {
     return sum / (double)(64 / step);
 }
 
-/* The prints of a bucket up to a cell, as they are read: by words. */
+/* The prints of a bucket up to a cell, as they are read: by words, which begin at the byte of their
+ * first cell, and never reach beyond the bucket unless it is smaller than a word (core/cells.h). */
 static part prints_part(const uint64_t *g, uint64_t cell) {
     uint64_t const bits = g[STATE_PRINT_PRINT_BITS], bytes = g[STATE_PRINT_BUCKET_BYTES];
     uint64_t const per_word = cells_per_word((unsigned)bits);
@@ -106,7 +113,7 @@ static part prints_part(const uint64_t *g, uint64_t cell) {
     return (part){ 0, bytes < 8 ? 8 : min_u64(last, bytes - 8) + 8 };
 }
 
-/* The field of a cell: fields stand after all prints of the bucket. */
+/* The field of a cell, rounded to bytes: fields stand after all prints of the bucket. */
 static part field_part(const uint64_t *g, uint64_t cell) {
     uint64_t const x = g[STATE_PRINT_VALUE_BITS];
     uint64_t const at = g[STATE_PRINT_CELLS] * g[STATE_PRINT_PRINT_BITS] + cell * x;
@@ -146,7 +153,8 @@ void tamis_state_print_touches(const uint64_t *g, bool is_churned, double n, dou
 
 /* ------------------------------------------------------------------ choice */
 
-/* The least room in the side table that is enough; false: none is. */
+/* The least room in the side table that is enough; false: none is. Half of the accepted overflow is
+ * for this, and the other half for full buckets (try_keys). */
 static bool choose_side(const tamis_need *need, uint64_t *g) {
     double const n = (double)need->work.capacity, lifetime = (double)need->work.lifetime;
     if (g[STATE_PRINT_SIDE] != NEED_FREE) return true;
@@ -157,7 +165,8 @@ static bool choose_side(const tamis_need *need, uint64_t *g) {
     return false;
 }
 
-/* Does a geometry keep the rates of the need? A hair more is allowed: sums are rounded. */
+/* Does a geometry keep the rates of the need? A hair more is allowed: sums are rounded, and a table
+ * that just meets its rate must not be refused for that. Without an fpr, any rate is accepted. */
 static bool keeps(const tamis_need *need, const uint64_t *g) {
     double const n = (double)need->work.capacity, t = (double)need->work.lifetime;
     double const more = 1 + 1e-9;
@@ -191,7 +200,8 @@ static double try_keys(const tamis_need *need, double keys, double fpr, uint64_t
 
 /* Permuted, one try is all. Not permuted, longer prints make fewer keys unknown, so that fewer stay
  * and the table can have fewer cells. So the rate is halved again and again, until ENOUGH tries
- * have made the table no smaller. */
+ * have made the table no smaller. A try is for the keys that there are in the end if a share `fpr`
+ * of all puts after the filling stays: n + (T - n) fpr. */
 bool tamis_state_print_choose(const tamis_need *need, uint64_t *geometry) {
     double const n = (double)need->work.capacity;
     bool const   is_permuted = geometry[STATE_PRINT_PERMUTED] != 0;

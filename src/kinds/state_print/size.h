@@ -20,6 +20,9 @@
  *
  * keys in the table in the end. For these the rates are stated: they hold whether keys age or not.
  *
+ * Example: n = 10^6, T = 16 x 10^6, d = 3, and q = 10^-9. Then N q (d - 1) / d is 0.067%, and N =
+ * 1.010 x 10^6: one key in a hundred is one that could not be dropped.
+ *
  * Tables that age. If keys end in silence, buckets are fullest when the sweep reaches them. New
  * keys go to those that were just swept, and stay there longest: there are up to a fifth more of
  * them than if they went anywhere. Overflow is what is stated if n counts each key for the longest

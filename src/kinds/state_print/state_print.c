@@ -19,6 +19,12 @@
  * A value is changed in place or, with `reinserts`, by removing the key and putting it into the
  * bucket that is least loaded now: these are the paper's two ways.
  *
+ * Worked example, with B = 1000 buckets in each of d = 3 subtables, h = 4 cells, f = 12 bits of
+ * print and x = 4 bits of value and timer. A bucket has 4 x (12 + 4) = 64 bits. At 2.5 keys in a
+ * bucket the table has 7500 keys, at 25.6 bits each. An absent key is taken for one of them with a
+ * chance of 7500 / (1000 x 4095) = 0.18%: so often is its fingerprint, one of 1000 x 4095, that of
+ * a key.
+ *
  * Why permutations: with d independent buckets and one print (permuted=0, as in section 3.4), a
  * print may be in two buckets of a key. Then the value of the key is unknown: the table cannot know
  * which of the two is its own. A move sets both to "don't know", which is a separate value; a drop
@@ -98,6 +104,7 @@ static tagged_shape state_print_cells_shape(const uint64_t *g) {
                            .is_permuted = is_permuted };
 }
 
+/* What operations need of the geometry: the cells, and where the side table begins. */
 static void state_print_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     unsigned const        bits = (unsigned)g[STATE_PRINT_VALUE_BITS];
@@ -116,6 +123,8 @@ static void state_print_prepare(tamis_table *table) {
 /* Keys in a chunk: all their buckets are prefetched while the chunk before is worked on. */
 #define STATE_PRINT_CHUNK 8
 
+/* All d buckets: a lookup reads them until it finds its key, and a put must know the loads of all.
+ * The side table is not fetched: it is nearly always empty, and its count is in the cache. */
 static void state_print_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                               bool is_update) {
     tagged const cells = state_print_cells(table);
@@ -125,7 +134,8 @@ static void state_print_fetch(const tamis_table *table, const uint64_t *hash, un
 
 /* ------------------------------------------------------------------ whole tables */
 
-/* Every key has a fingerprint of its own; the side table has whole hashes. */
+/* Every key has a fingerprint of its own; the side table has whole hashes, of which an absent key
+ * is none. So the fpr is the share of fingerprints that are in cells. */
 static void state_print_survey(const tamis_table *table, kind_survey *ret_survey) {
     const print_shape *const shape = state_print_shape(table);
     uint64_t                 cells = 0;
@@ -188,6 +198,8 @@ static bool state_print_validate(const tamis_table *table, const char **reterr_w
     }
     TAMIS_REQUIRE(keys == table->keys && table->saturated == 0, reterr_why,
                   "I4: the number of keys is wrong");
+    /* side_unit is the number of all buckets. Between them and the side table is the padding to 8
+     * bytes; after the side table, the rest of the last line. */
     uint64_t const buckets_end = 8 * shape->side_unit * shape->cells.cells.bytes;
     TAMIS_REQUIRE(field_rest_is_zero(table->body, buckets_end, shape->side.at) &&
                       field_rest_is_zero(table->body, 8 * shape->end, table->body_bytes),

@@ -1,5 +1,13 @@
 /* state_print.h - what the two halves of `state_print` share: the table in state_print.c and the
- * values in states.c. */
+ * values in states.c.
+ *
+ *     body    | buckets of subtable 1 | ... | of subtable d | padding | side table |
+ *     units   0                                             side_unit
+ *
+ * A field is a value and, above it, a timer (state_cells.h packs them). Fields are identified by
+ * their first bit in the body, wherever they are: so most functions need not know whether a key is
+ * in a bucket or in the side table.
+ */
 #ifndef TAMIS_KINDS_STATE_PRINT_STATE_PRINT_H
 #define TAMIS_KINDS_STATE_PRINT_STATE_PRINT_H
 
@@ -49,7 +57,8 @@ TAMIS_INLINE uint64_t state_print_value(const tamis_table *table, uint64_t bit) 
 
 /* ------------------------------------------------------------------ all keys */
 
-/* Every key: the cells of all buckets, then the side table. Starts from { 0 }. */
+/* Every key: the cells of all buckets, then the side table. Starts from { 0 }. The keys that a
+ * table has must not change during a walk. */
 typedef struct print_walk {
     cells_walk at;
     unsigned   aside; /* how many keys of the side table were seen */

@@ -14,6 +14,12 @@
  *
  * The last row happens only without permutations (permuted=0). To blur a cell means to mark its
  * value as unknown: one of the two keys has moved, and the table cannot know which cell is its own.
+ *
+ * Example of the last row: key X has the print 7 and the buckets 10 and 20, and was put into 10
+ * with the value 1. Key Y has the print 7, too, and the buckets 20 and 30, and was put into 20 with
+ * the value 2. Now X has two cells that match. A get says "don't know". If X moves, either cell may
+ * be its own: both lose their value. Y then has one cell, without a value. A touch of X refreshes
+ * both cells, so that neither key times out too early.
  */
 #include "size.h"
 #include "state_print.h"
@@ -42,7 +48,8 @@ TAMIS_INLINE bool state_print_find_aside(const tamis_table *table, uint64_t hash
     return true;
 }
 
-/* What one field says: TAMIS_OK, or _UNKNOWN, a value of its own where prints are apart. */
+/* What one field says: TAMIS_OK; or _UNKNOWN, which is stored as the value after the last one,
+ * where prints are apart. */
 TAMIS_INLINE tamis_status state_print_field_status(const tamis_table *table, uint64_t bit) {
     return state_print_value(table, bit) == table->values ? TAMIS_ERR_UNKNOWN : TAMIS_OK;
 }
@@ -131,7 +138,8 @@ static tamis_status state_print_insert(tamis_table *table, uint64_t hash, const 
 }
 
 /* Give another value to a key that was found: in its place or, with `reinserts`, in the bucket that
- * is least loaded once it is taken out. There is room: the key was somewhere. */
+ * is least loaded once it is taken out. There is room: the key was in one of its buckets, or in the
+ * side table, and goes back there if need be. */
 static tamis_status state_print_change(tamis_table *table, uint64_t hash, const print_found *found,
                                        uint32_t to) {
     const print_shape *const shape = state_print_shape(table);
@@ -145,7 +153,8 @@ static tamis_status state_print_change(tamis_table *table, uint64_t hash, const 
     return state_print_insert(table, hash, &seen, to);
 }
 
-/* Refresh a field; is_moved: its value is unknown from now on. */
+/* Refresh a field; is_moved: its value is unknown from now on. "Don't know" is stored as the value
+ * after the last one. */
 static void state_print_refresh(tamis_table *table, const state_cell *cell, bool is_moved) {
     uint64_t const value = is_moved ? table->values : state_print_value(table, cell->bit);
     state_write(table, state_print_shape(table)->bits, cell, value);
@@ -202,8 +211,8 @@ static tamis_status state_print_get(const tamis_table *table, uint64_t hash, uin
     return status;
 }
 
-/* The paper's modification. An unknown key cannot be moved: all cells that may be its lose their
- * value, so that none is ever wrong. */
+/* The paper's modification. An unknown key cannot be moved: all cells that may be its own lose
+ * their value, so that none is ever wrong. */
 static tamis_status state_print_move(tamis_table *table, uint64_t hash, uint64_t from,
                                      uint32_t to) {
     print_found        found;
@@ -282,8 +291,9 @@ static bool state_print_holds_values(const uint64_t *g, uint64_t values, unsigne
            state_print_value_bits(values, timer_bits, g[STATE_PRINT_PERMUTED]);
 }
 
-/* The sweep visits a field: decrement its timer. True: it has timed out. DK, and a damaged value of
- * a file that was not checked, have no counter in `aged`. */
+/* The sweep visits a field: decrement its timer. True: it has timed out, and the caller takes the
+ * key away. "Don't know", and a damaged value of a file that was not checked, have no counter in
+ * `aged`. */
 static bool state_print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
     unsigned const bits = state_print_shape(table)->bits;
     uint64_t const field = state_print_field(table, bit);
@@ -296,7 +306,8 @@ static bool state_print_ages(tamis_table *table, uint64_t bit, uint64_t *aged) {
     return true;
 }
 
-/* From the last cell to the first: the last one takes the place of one that goes. */
+/* From the last cell to the first: the last one takes the place of one that goes, and it was
+ * visited before. So no cell is passed over, and none is aged twice. */
 static void state_print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged) {
     tagged const cells = state_print_cells(table);
     side const   aside = state_print_side(table);
@@ -317,15 +328,17 @@ static void state_print_sweep(tamis_table *table, uint64_t unit, uint64_t *aged)
 
 /* ------------------------------------------------------------------ merging */
 
-/* A field of another table as it is here: the same value, and a timer for this table's hand. */
+/* A field of another table as it is here: the same value, and a timer that ends at the same time. A
+ * timer counts passes of the sweep, and both tables' sweeps may be anywhere (core/sweep.h). */
 static uint64_t state_print_brought(const tamis_table *into, uint64_t into_unit,
                                     const tamis_table *from, uint64_t from_unit, uint64_t field) {
     return state_converted(into, into_unit, from, from_unit, state_print_shape(into)->bits, field,
                            sweep_taken_over);
 }
 
-/* Two fields of one key become one, with the younger timer. Two values become "don't know" where
- * that can be stored; else _CONFLICT. */
+/* Two fields of one key become one, with the younger timer: the one that has longer to go. Two
+ * values become "don't know" where that can be stored; else _CONFLICT. A timer is in the bits above
+ * its value, so these are compared. */
 static tamis_status state_print_join(tamis_table *into, uint64_t bit, uint64_t field) {
     const print_shape *const shape = state_print_shape(into);
     unsigned const           shift = state_value_bits(into, shape->bits);
@@ -336,7 +349,8 @@ static tamis_status state_print_join(tamis_table *into, uint64_t bit, uint64_t f
     return TAMIS_OK;
 }
 
-/* A key of the other's side table goes to the side table here, unless it may be in a cell. */
+/* A key of the other's side table goes to the side table here, unless it may be in a cell. With two
+ * cells that match, it is not known which is its own: then it stays apart. */
 static tamis_status state_print_merge_aside(tamis_table *into, const tamis_table *from,
                                             unsigned i) {
     uint64_t const     hash = side_hash(state_print_side(from), i);
@@ -376,7 +390,9 @@ static tamis_status state_print_absorb(tamis_table *into, const tamis_table *fro
     return status;
 }
 
-/* Permuted, a fingerprint can go to any of its buckets; apart, a print stays where it is. */
+/* Permuted, a fingerprint can go to any of its buckets: it is known from the print and the
+ * bucket. Apart, the other buckets of the key are not known, so a print stays in the bucket that
+ * it is in. */
 static tamis_status state_print_merge_cell(tamis_table *into, const tamis_table *from,
                                            dleft_place place, uint64_t field) {
     const print_shape *const shape = state_print_shape(into);
@@ -428,7 +444,7 @@ static tamis_status state_print_merge(tamis_table *into, const tamis_table *from
 
 /* ------------------------------------------------------------------ counting */
 
-/* A key that is unknown has no value, and is in no counter. */
+/* How many keys have each value. A key that is unknown has no value, and is in no counter. */
 static void state_print_tally(const tamis_table *table, uint64_t *counts) {
     print_walk walk = { .aside = 0 };
     while (state_print_next(table, &walk)) {

@@ -7,6 +7,10 @@
  *     |  p  |  p  |  p  |  .  |  field  |  field  |  field  |    .    |    4 cells, 3 keys
  *     +-----+-----+-----+-----+---------+---------+---------+---------+
  *
+ * With prints of 12 bits and fields of 4 bits, the prints are bits 0 to 47 of a bucket of 8 bytes,
+ * and field i begins at bit 48 + 4 i. Why not print and field side by side: then a word would have
+ * fewer prints, and a lookup compares prints only.
+ *
  * Where a key belongs is said by core/dleft.h, in one of its two ways: permuted, or with one print
  * for all subtables (apart).
  */
@@ -73,7 +77,8 @@ typedef struct tagged_found {
 
 #define TAGGED_NOTHING ((tagged_found){ .load = UINT32_MAX })
 
-/* Look into one more bucket. */
+/* Look into one more bucket. Its cells are compared once, for a match and for its load. Ties go to
+ * the left: a later bucket is taken only if it has fewer cells in use. */
 TAMIS_INLINE void tagged_look_in(tagged table, dleft_place place, tagged_found *found) {
     const cells_shape *const cells = &table.shape->cells;
     cells_seen const seen = cells_see(cells, tagged_bucket(table, place.bucket), place.print);
@@ -106,7 +111,8 @@ TAMIS_INLINE tagged_found tagged_look_for(tagged table, tagged_key key) {
     return found;
 }
 
-/* The first match from the left. With permutations, it is the only one. */
+/* The first match from the left. With permutations, it is the only one. Cells in use are not
+ * counted, so this is for lookups that need no room. */
 TAMIS_INLINE bool tagged_find(tagged table, tagged_key key, uint64_t *ret_bucket,
                               unsigned *ret_cell) {
     const cells_shape *const cells = &table.shape->cells;
@@ -121,7 +127,8 @@ TAMIS_INLINE bool tagged_find(tagged table, tagged_key key, uint64_t *ret_bucket
     return false;
 }
 
-/* Ask for the memory of all buckets of a key; one may lie in two lines. */
+/* Ask for the memory of all buckets of a key: the first and the last byte of each, since one may
+ * lie in two lines. */
 TAMIS_INLINE void tagged_fetch(tagged table, tagged_key key) {
     for (unsigned i = 0; i < table.shape->places.tables; i++) {
         const uint8_t *const bucket = tagged_bucket(table, tagged_place_in(table, key, i).bucket);
@@ -132,7 +139,7 @@ TAMIS_INLINE void tagged_fetch(tagged table, tagged_key key) {
 
 /* ------------------------------------------------------------------ adding and removing keys */
 
-/* Into the first cell that is free. */
+/* Into the first cell that is free, which is number `used`: the used ones come first. */
 TAMIS_INLINE void tagged_add(tagged table, dleft_place place, unsigned used, uint64_t field) {
     cells_set(&table.shape->cells, tagged_bucket(table, place.bucket), used, place.print);
     field_set(table.body, tagged_field_at(table, place.bucket, used), table.shape->bits, field);
@@ -140,6 +147,7 @@ TAMIS_INLINE void tagged_add(tagged table, dleft_place place, unsigned used, uin
 
 /* Remove a cell; the last of its bucket takes its place. */
 TAMIS_INLINE void tagged_take(tagged table, uint64_t bucket, unsigned cell) {
+    /* The field moves first: cells_delete() then moves the print. */
     unsigned const used = tagged_used(table, bucket), bits = table.shape->bits;
     uint64_t const last = tagged_field_at(table, bucket, used - 1);
     field_set(table.body, tagged_field_at(table, bucket, cell), bits,
