@@ -4,6 +4,7 @@ Times cannot be repeated exactly, so they are not part of the lab and have no ve
 come from. docs/performance.md has all of them.
 """
 import json
+import sys
 from pathlib import Path
 
 RUNS = ["kinds"]
@@ -42,8 +43,9 @@ def experiment(folder):
                         "y": "million per second", "log_x": True, "log_y": True,
                         "remark": "All made for 0.1%; vicbf with all counters of a key in one cache line. "
                                   "Bars are the spread of the slices.",
-                        "curves": [curve for curve in curves if curve["points"]]})
-    figures = [figure for figure in figures if figure["curves"]]
+                        "curves": curves})
+        if missing := [curve["name"] for curve in curves if not curve["points"]]:
+            sys.exit(f"lab/page/speed.py: {folder} has no speeds of {', '.join(missing)} ({name}): bench/report has other names now")
     return {"id": "kinds.speed", "title": "speed against size", "paper": "Beyond the papers",
             "place": f"bench/results: measured once, on a shared {machine}; make lab does not repeat it",
             "rows": [], "figures": figures}
