@@ -64,9 +64,9 @@ typedef struct tamis_states_spec {
     double   unknown;  /**< how often a key in the table may be answered with "don't know", while
                             keys are put and dropped; 0: as often as fpr */
 
-    uint64_t        timeout;  /**< ticks after which a key that was not refreshed is removed, 1 to
+    uint64_t        timeout;    /**< ticks after which a key that was not refreshed is removed, 1 to
                                    2^32; 0: never */
-    const uint64_t *timeouts; /**< NULL, or one timeout for each of up to 16 values, none longer
+    const uint64_t *timeouts;   /**< NULL, or one timeout for each of up to 16 values, none longer
                                     than `timeout`. Each is rounded up to a multiple of timeout / n
                                     (n: see timer_bits) */
     unsigned        timer_bits; /**< 2 to 5: a silent key is removed within timeout x (1 + 1 / n),
