@@ -1,4 +1,4 @@
-# Of bash. Those of zsh and fish ask for the same lists.
+# Of bash. completion_of_zsh_and_fish_knows_the_same has the others.
 . "$CLI_TESTS/helpers.sh"
 command -v bash >/dev/null || skip 'there is no bash'
 touch mine.machine
