@@ -3,6 +3,7 @@
  */
 #include "buffer.h"
 #include "make.h"
+#include "temporary.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -168,8 +169,7 @@ static void add_new_is_a_lookup_and_an_add(void **state) {
     for (size_t i = 0; (kind = tamis_kind_name(i)) != NULL; i++) {
         unsigned const   abilities = can(kind, TAMIS_CAN_COUNT) ? TAMIS_CAN_COUNT : 0;
         tamis_set *const both = made(kind, abilities), *const apart = made(kind, abilities);
-        buffer files[2] = { { NULL, 0 }, { NULL, 0 } };
-        bool   is_new;
+        bool is_new;
         for (uint64_t id = 0; id < CAPACITY; id++) {
             if (id % 3 == 0) {
                 assert_int_equal(tamis_add_id(both, id / 2), TAMIS_OK);
@@ -179,12 +179,10 @@ static void add_new_is_a_lookup_and_an_add(void **state) {
             assert_true(is_new == !tamis_has_id(apart, id));
             if (is_new) assert_int_equal(tamis_add_id(apart, id), TAMIS_OK);
         }
-        assert_int_equal(tamis_write(both, buffer_write, &files[0]), TAMIS_OK);
-        assert_int_equal(tamis_write(apart, buffer_write, &files[1]), TAMIS_OK);
-        assert_int_equal(files[0].n, files[1].n);
-        assert_memory_equal(files[0].bytes, files[1].bytes, files[0].n);
-        free(files[0].bytes);
-        free(files[1].bytes);
+        buffer const one = buffer_of(both), other = buffer_of(apart);
+        buffer_expect_equal(&one, &other);
+        free(one.bytes);
+        free(other.bytes);
         tamis_free(both);
         tamis_free(apart);
     }
@@ -681,18 +679,15 @@ static void memory_that_is_too_little_is_refused(void **state) {
 
 static void a_set_is_opened_from_a_descriptor(void **state) {
     (void)state;
-    char             path[] = "/tmp/tamis-fd-XXXXXX";
+    temporary const  file = temporary_file();
     tamis_set *const set = made(NULL, TAMIS_CAN_REMOVE);
     tamis_set       *back = NULL;
-    int const        placeholder = mkstemp(path);
-    assert_true(placeholder >= 0);
-    (void)close(placeholder);
     assert_int_equal(tamis_add(set, "sieve", 5), TAMIS_OK);
-    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
-    int const fd = open(path, O_RDONLY);
+    assert_int_equal(tamis_save(set, file.path, NULL), TAMIS_OK);
+    int const fd = open(file.path, O_RDONLY);
     assert_true(fd >= 0);
     assert_int_equal(lseek(fd, 100, SEEK_SET), 100); /* the offset must not matter */
-    assert_int_equal(unlink(path), 0);
+    temporary_remove(&file);                         /* the descriptor is enough */
     for (unsigned flags = 0; flags <= TAMIS_OPEN_MAP; flags++) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
         options.flags = flags;

@@ -1,5 +1,6 @@
 /* test_geometry.c - the geometry in a spec, as text: "hashes=9,counter_bits=3". */
 #include "expect.h"
+#include "make.h"
 
 static void expect_geometry(const char *kind, const char *geometry, tamis_status status) {
     tamis_spec spec = good_spec();
@@ -89,14 +90,6 @@ static void geometry_that_misses_the_rate_cannot(void **state) {
     (void)expect_made(&spec);
 }
 
-static uint64_t field_of(const tamis_plan *plan, const char *name) {
-    for (unsigned i = 0; i < plan->n_fields; i++) {
-        if (strcmp(plan->fields[i].name, name) == 0) return plan->fields[i].value;
-    }
-    fail_msg("no field %s", name);
-    return 0;
-}
-
 static void geometry_may_be_written_with_commas_and_blanks(void **state) {
     (void)state;
     static const char *const good[] = { "bits=4096,hashes=5",       "hashes=5,bits=4096",
@@ -109,8 +102,8 @@ static void geometry_may_be_written_with_commas_and_blanks(void **state) {
         spec.kind = "bloom";
         spec.geometry = good[i];
         tamis_info const info = expect_made(&spec);
-        assert_int_equal(field_of(&info.plan, "bits"), 4096);
-        assert_int_equal(field_of(&info.plan, "hashes"), 5);
+        assert_int_equal(plan_field(&info.plan, "bits"), 4096);
+        assert_int_equal(plan_field(&info.plan, "hashes"), 5);
     }
 }
 
@@ -128,8 +121,8 @@ static void geometry_leaves_other_fields_to_the_planner(void **state) {
     }
     spec.geometry = "counter_bits=3,hashes=4";
     tamis_info const info = expect_made(&spec);
-    assert_int_equal(field_of(&info.plan, "counter_bits"), 3);
-    assert_int_equal(field_of(&info.plan, "hashes"), 4);
+    assert_int_equal(plan_field(&info.plan, "counter_bits"), 3);
+    assert_int_equal(plan_field(&info.plan, "hashes"), 4);
     assert_true(info.plan.fpr <= spec.fpr);
 }
 
@@ -139,7 +132,7 @@ static void geometry_chooses_among_kinds_that_have_its_fields(void **state) {
     tamis_spec spec = good_spec();
     spec.geometry = "counter_bits=5,counters=65536";
     tamis_info const info = expect_made(&spec);
-    assert_int_equal(field_of(&info.plan, "counter_bits"), 5);
+    assert_int_equal(plan_field(&info.plan, "counter_bits"), 5);
     spec.geometry = "colour=3";
     expect_no_set(&spec, TAMIS_ERR_ARGUMENT);
 }

@@ -417,18 +417,10 @@ static tamis_plan rank_for(unsigned abilities) {
     return planned.rows[0];
 }
 
-static uint64_t field_of(const tamis_plan *row, const char *name) {
-    for (unsigned i = 0; i < row->n_fields; i++) {
-        if (strcmp(row->fields[i].name, name) == 0) return row->fields[i].value;
-    }
-    fail_msg("no field %s", name);
-    return 0;
-}
-
 static void check_rank_mode(unsigned abilities, uint64_t counter_bits, uint64_t copies) {
     tamis_plan const row = rank_for(abilities);
-    assert_int_equal(field_of(&row, "counter_bits"), counter_bits);
-    assert_int_equal(field_of(&row, "copies"), copies);
+    assert_int_equal(plan_field(&row, "counter_bits"), counter_bits);
+    assert_int_equal(plan_field(&row, "copies"), copies);
     assert_int_equal((row.abilities & TAMIS_CAN_REMOVE) != 0, copies << counter_bits > 1);
 }
 

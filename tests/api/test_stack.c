@@ -2,6 +2,7 @@
  * threads: planning, surveys, files and streams, of sets and of states, fixed and growing. */
 #include "buffer.h"
 #include "make.h"
+#include "temporary.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -128,7 +129,7 @@ static const char *use_all_states(const char *path) {
 /* ------------------------------------------------------------------ the thread */
 
 typedef struct job {
-    char        path[32];
+    const char *path;
     const char *failed;
 } job;
 
@@ -142,17 +143,16 @@ static void *work(void *context) {
 
 static void a_small_stack_is_enough(void **state) {
     (void)state;
-    job            one = { .path = "/tmp/tamis-stack-XXXXXX" };
-    pthread_attr_t small;
-    pthread_t      thread;
-    int const      file = mkstemp(one.path);
-    assert_true(file >= 0 && close(file) == 0);
+    temporary const file = temporary_file();
+    job             one = { .path = file.path };
+    pthread_attr_t  small;
+    pthread_t       thread;
     assert_int_equal(pthread_attr_init(&small), 0);
     assert_int_equal(pthread_attr_setstacksize(&small, STACK_BYTES), 0);
     assert_int_equal(pthread_create(&thread, &small, work, &one), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     (void)pthread_attr_destroy(&small);
-    (void)unlink(one.path);
+    temporary_remove(&file);
     if (one.failed != NULL) fail_msg("%s", one.failed);
 }
 

@@ -1,5 +1,6 @@
 /* test_stages.c - tamis_plan_stages(): a set that grows does what its plan says, and if a range is
  * not possible, the message names one that is. Uses only the public API. */
+#include "ledger.h"
 #include "make.h"
 #include "resident.h"
 
@@ -122,23 +123,13 @@ static void rows_double_and_end_with_the_rate_that_was_asked_for(void **state) {
     assert_int_equal(fixed[0].body_bytes, last.body_bytes);
 }
 
-static void *plain_alloc(void *context, size_t bytes, size_t alignment) {
-    (void)context;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void plain_free(void *context, void *memory, size_t bytes) {
-    (void)context;
-    (void)bytes;
-    free(memory);
-}
-
 static void peaks_depend_on_whose_memory_it_is(void **state) {
     (void)state;
     tamis_plan   rows[MAX_ROWS], own[MAX_ROWS];
     tamis_spec   spec = growing_spec(1000, 20000000, 0.01, 0);
     size_t const n = stages_of(&spec, rows);
-    spec.allocator = (tamis_allocator){ plain_alloc, plain_free, NULL };
+    ledger       book = { 0 };
+    spec.allocator = ledger_allocator(&book);
     assert_int_equal(stages_of(&spec, own), n);
     assert_int_equal(rows[0].peak_bytes, rows[0].body_bytes);
     for (size_t i = 1; i < n; i++) {
@@ -158,7 +149,7 @@ static void resident_memory_stays_below_the_planned_peak(void **state) {
     tamis_facts      facts = { .stage = 0 };
     tamis_spec const spec = growing_spec(1000, UINT64_C(1) << 30, 0.001, 0);
     size_t const     n = stages_of(&spec, rows);
-    uint64_t const   before = resident_bytes();
+    uint64_t const   before = resident_own_bytes();
     if (before == 0) return; /* the system does not tell */
     tamis_set *const set = make_set_from(&spec);
     for (uint64_t id = 0; facts.stage < 13; id += 512) {
@@ -169,7 +160,7 @@ static void resident_memory_stays_below_the_planned_peak(void **state) {
         size_t const to = facts.stage + facts.is_growing;
         assert_true(to < n);
         if (id % 8192 == 0 && facts.is_growing)
-            assert_true(resident_bytes() - before < rows[to].peak_bytes + 1000000);
+            assert_true(resident_own_bytes() - before < rows[to].peak_bytes + 1000000);
     }
     tamis_free(set);
 }

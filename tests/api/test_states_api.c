@@ -1,5 +1,6 @@
 /* test_states_api.c - the public functions of states: what is refused, with which status. */
 #include "make.h"
+#include "temporary.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -295,13 +296,11 @@ static void facts_are_those_of_info(void **state) {
 /* A file by its descriptor, read and mapped; the descriptor stays the caller's. */
 static void a_file_can_be_opened_by_its_descriptor(void **state) {
     (void)state;
-    char                path[] = "tamis-states-fd-XXXXXX";
-    int const           fd = mkstemp(path);
+    temporary const     file = temporary_file();
     tamis_states *const states = make();
-    assert_true(fd >= 0);
     assert_int_equal(tamis_states_set(states, "a", 1, 3), TAMIS_OK);
-    assert_int_equal(tamis_states_save(states, path, NULL), TAMIS_OK);
-    int const saved = open(path, O_RDONLY);
+    assert_int_equal(tamis_states_save(states, file.path, NULL), TAMIS_OK);
+    int const saved = open(file.path, O_RDONLY);
     assert_true(saved >= 0);
     for (unsigned i = 0; i < 2; i++) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
@@ -316,7 +315,8 @@ static void a_file_can_be_opened_by_its_descriptor(void **state) {
         tamis_states_free(opened);
     }
     assert_int_equal(tamis_states_open_fd(-1, NULL, NULL, NULL), TAMIS_ERR_ARGUMENT);
-    assert_int_equal(close(saved) | close(fd) | unlink(path), 0);
+    assert_int_equal(close(saved), 0);
+    temporary_remove(&file);
     tamis_states_free(states);
 }
 

@@ -89,7 +89,7 @@ static void a_full_disk_leaves_the_old_file(void **state) {
 }
 
 int main(void) {
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     if (!mount_small(folder)) {
         (void)printf("1..0 # SKIP no file system can be mounted here: %s\n", strerror(errno));
         (void)rmdir(folder);

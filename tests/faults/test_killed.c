@@ -112,13 +112,13 @@ static void killed_builds_lose_nothing_that_was_saved(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/killed.tamis", folder);
     const struct CMUnitTest tests[] = {
         unit_named("line, shared", killed_builds_lose_nothing_that_was_saved, "line"),
         unit_named("rank", killed_builds_lose_nothing_that_was_saved, "rank"),
     };
     int const failed = unit_run("killed", tests, COUNT(tests));
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
     return failed;
 }

@@ -9,6 +9,7 @@
 #include "buffer.h"
 #include "make.h"
 #include "starve.h"
+#include "temporary.h"
 
 #include <tamis/tamis.h>
 
@@ -65,7 +66,7 @@ typedef struct world {
     tamis_open_options options;
     buffer             file, stream; /* of the set */
     uint64_t          *ids, n;       /* keys of it */
-    char               path[40];
+    temporary          saved;
     tamis_set         *set, *other; /* made anew for every call */
     size_t             added;       /* of the ids from n on, by calls that add */
 } world;
@@ -87,16 +88,6 @@ static tamis_spec spec_of(const world *w) {
     return spec;
 }
 
-/* Ids from `first` on that belong to this part. */
-static uint64_t own_id(const tamis_set *set, uint64_t *next) {
-    tamis_facts facts;
-    assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
-    while (facts.parts != 0 &&
-           tamis_part_of_hash(tamis_hash_id(set, *next), facts.parts) != facts.part)
-        ++*next;
-    return (*next)++;
-}
-
 static void world_make(world *w, const sort *which) {
     *w = (world){ .sort = which, .options = TAMIS_OPEN_OPTIONS_INIT };
     if (which->is_owned) w->options.allocator = starve_allocator();
@@ -105,19 +96,19 @@ static void world_make(world *w, const sort *which) {
     w->n = which->keys;
     w->ids = malloc(2 * w->n * sizeof *w->ids);
     assert_non_null(w->ids);
-    for (uint64_t i = 0, next = 0; i < 2 * w->n; i++) w->ids[i] = own_id(w->set, &next);
+    for (uint64_t i = 0, id = 0; i < 2 * w->n; i++, id++) id = w->ids[i] = next_own_id(w->set, id);
     for (uint64_t i = 0; i < w->n; i++) assert_int_equal(tamis_add_id(w->set, w->ids[i]), TAMIS_OK);
-    assert_int_equal(tamis_write(w->set, buffer_write, &w->file), TAMIS_OK);
+    w->file = buffer_of(w->set);
     if (tamis_send(w->set, 0, buffer_write, &w->stream) != TAMIS_OK) w->stream.n = 0;
-    (void)snprintf(w->path, sizeof w->path, "memory-%d.tamis", (int)getpid());
-    assert_int_equal(tamis_save(w->set, w->path, NULL), TAMIS_OK);
+    w->saved = temporary_file();
+    assert_int_equal(tamis_save(w->set, w->saved.path, NULL), TAMIS_OK);
     tamis_free(w->set);
     w->set = NULL;
     w->options.shared = which->is_shared;
 }
 
 static void world_end(world *w) {
-    (void)unlink(w->path);
+    temporary_remove(&w->saved);
     free(w->ids);
     free(w->file.bytes);
     free(w->stream.bytes);
@@ -244,12 +235,12 @@ static tamis_status refresh(world *w) {
 }
 
 static tamis_status save(world *w) {
-    return tamis_save(w->set, w->path, NULL);
+    return tamis_save(w->set, w->saved.path, NULL);
 }
 
 static tamis_status save_to_a_new_name(world *w) {
     char path[60];
-    (void)snprintf(path, sizeof path, "%s.new", w->path);
+    (void)snprintf(path, sizeof path, "%s.new", w->saved.path);
     tamis_status const status = tamis_save(w->set, path, NULL);
     assert_int_equal(unlink(path) == 0, status == TAMIS_OK);
     return status;
@@ -281,14 +272,14 @@ static tamis_status receive(world *w) {
 
 static tamis_status open_copied(world *w) {
     tamis_set *made = NULL;
-    return done_with(tamis_open(w->path, &w->options, &made, NULL), &made);
+    return done_with(tamis_open(w->saved.path, &w->options, &made, NULL), &made);
 }
 
 static tamis_status open_mapped(world *w) {
     tamis_set         *made = NULL;
     tamis_open_options options = w->options;
     options.flags = TAMIS_OPEN_MAP;
-    return done_with(tamis_open(w->path, &options, &made, NULL), &made);
+    return done_with(tamis_open(w->saved.path, &options, &made, NULL), &made);
 }
 
 static tamis_status read_back(world *w) {
@@ -352,8 +343,7 @@ static const call calls[] = {
 };
 
 static void expect_same_bytes(const tamis_set *set, const buffer *before, const char *where) {
-    buffer now = { NULL, 0 };
-    assert_int_equal(tamis_write(set, buffer_write, &now), TAMIS_OK);
+    buffer const now = buffer_of(set);
     if (now.n != before->n || memcmp(now.bytes, before->bytes, now.n) != 0)
         fail_msg("%s: the set has changed", where);
     free(now.bytes);
@@ -382,11 +372,10 @@ static size_t n_twins, n_refusals;
 
 /* The set is equal to one that got only the keys that were added, and had enough memory. */
 static void expect_twin(world *w, const call *tried, const char *where) {
-    buffer now = { NULL, 0 };
     size_t done = 0;
     assert_int_equal(tried->add(w->other, w->ids + w->n, w->added, &done), TAMIS_OK);
     assert_int_equal(done, w->added);
-    assert_int_equal(tamis_write(w->other, buffer_write, &now), TAMIS_OK);
+    buffer const now = buffer_of(w->other);
     expect_same_bytes(w->set, &now, where);
     free(now.bytes);
     n_twins++;
@@ -394,9 +383,8 @@ static void expect_twin(world *w, const call *tried, const char *where) {
 
 /* The add that was refused is refused again as long as there is no memory, and changes nothing. */
 static void expect_refusals_change_nothing(world *w, const call *tried, const char *where) {
-    buffer       now = { NULL, 0 };
+    buffer const now = buffer_of(w->set);
     size_t const added = w->added;
-    assert_int_equal(tamis_write(w->set, buffer_write, &now), TAMIS_OK);
     starve(1, true);
     tamis_status const status = run_call(w, tried);
     (void)starve_end();

@@ -8,6 +8,7 @@
 #include "buffer.h"
 #include "make.h"
 #include "starve.h"
+#include "temporary.h"
 
 #define VALUES 5
 #define TIMEOUT 100
@@ -39,7 +40,7 @@ typedef struct world {
     const sort        *sort;
     tamis_open_options options;
     buffer             file;
-    char               path[40];
+    temporary          saved;
     tamis_states      *states, *other; /* made anew for every call */
     uint64_t           refused;        /* the first key that found no memory */
 } world;
@@ -75,15 +76,15 @@ static void world_make(world *w, const sort *which) {
     tamis_states     *made = make_states_from(&spec);
     for (uint64_t i = 0; i < which->keys; i++)
         assert_int_equal(tamis_states_put_id(made, i, value_of(i)), TAMIS_OK);
-    (void)snprintf(w->path, sizeof w->path, "memory-states-%d.tamis", (int)getpid());
-    assert_int_equal(tamis_states_write(made, buffer_write, &w->file), TAMIS_OK);
-    assert_int_equal(tamis_states_save(made, w->path, NULL), TAMIS_OK);
+    w->saved = temporary_file();
+    w->file = buffer_of_states(made);
+    assert_int_equal(tamis_states_save(made, w->saved.path, NULL), TAMIS_OK);
     tamis_states_free(made);
     w->options.shared = which->is_shared;
 }
 
 static void world_end(world *w) {
-    (void)unlink(w->path);
+    temporary_remove(&w->saved);
     free(w->file.bytes);
 }
 
@@ -229,7 +230,7 @@ static tamis_status merge(world *w) {
 }
 
 static tamis_status save(world *w) {
-    return tamis_states_save(w->states, w->path, NULL);
+    return tamis_states_save(w->states, w->saved.path, NULL);
 }
 
 static bool ignore_bytes(void *context, const void *bytes, size_t n) {
@@ -245,14 +246,14 @@ static tamis_status write_all(world *w) {
 
 static tamis_status open_copied(world *w) {
     tamis_states *made = NULL;
-    return done_with(tamis_states_open(w->path, &w->options, &made, NULL), &made);
+    return done_with(tamis_states_open(w->saved.path, &w->options, &made, NULL), &made);
 }
 
 static tamis_status open_mapped(world *w) {
     tamis_states      *made = NULL;
     tamis_open_options options = w->options;
     options.flags = TAMIS_OPEN_MAP;
-    return done_with(tamis_states_open(w->path, &options, &made, NULL), &made);
+    return done_with(tamis_states_open(w->saved.path, &options, &made, NULL), &made);
 }
 
 static tamis_status read_back(world *w) {
@@ -289,8 +290,7 @@ static const call calls[] = {
 };
 
 static void expect_same_bytes(const tamis_states *states, const buffer *before, const char *where) {
-    buffer now = { NULL, 0 };
-    assert_int_equal(tamis_states_write(states, buffer_write, &now), TAMIS_OK);
+    buffer const now = buffer_of_states(states);
     if (now.n != before->n || memcmp(now.bytes, before->bytes, now.n) != 0)
         fail_msg("%s: the table has changed", where);
     free(now.bytes);
@@ -313,8 +313,7 @@ static size_t n_refusals;
 
 /* The key that was refused is refused again as long as there is no memory, and changes nothing. */
 static void expect_refusals_change_nothing(world *w, const char *where) {
-    buffer now = { NULL, 0 };
-    assert_int_equal(tamis_states_write(w->states, buffer_write, &now), TAMIS_OK);
+    buffer const now = buffer_of_states(w->states);
     starve(1, true);
     tamis_status const status = tamis_states_put_id(w->states, w->refused, value_of(w->refused));
     (void)starve_end();

@@ -244,7 +244,7 @@ static void states_were_tried(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1) tears = (unsigned)strtoul(argv[1], NULL, 10);
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/power.tamis", folder);
     static const struct CMUnitTest of_a_kind[] = { cmocka_unit_test(power_may_fail_at_any_moment) };
     size_t                         n;
@@ -255,6 +255,6 @@ int main(int argc, char **argv) {
     tests[n + 1] = (struct CMUnitTest)cmocka_unit_test(states_were_tried);
     int const failed = _cmocka_run_group_tests("power", tests, n + 2, NULL, NULL);
     free(tests);
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
     return failed;
 }

@@ -96,7 +96,7 @@ static void rename_kind(buffer *s, const char *name) {
 static void files_of_a_kind_that_cannot_be_are_refused(void **state) {
     (void)state;
     tamis_set *const  set = sample_set("line", 16384, 100, 1);
-    buffer            s = sample_of(set), t = { NULL, 0 };
+    buffer            s = sample_of(set);
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = 100;
     spec.values = 4;
@@ -104,7 +104,7 @@ static void files_of_a_kind_that_cannot_be_are_refused(void **state) {
     tamis_states *states = make_states_from(&spec);
     rename_kind(&s, "state_bloom");
     assert_int_equal(read_with(&s, NULL), TAMIS_ERR_KIND);
-    assert_int_equal(tamis_states_write(states, buffer_write, &t), TAMIS_OK);
+    buffer t = buffer_of_states(states);
     sample_take_layout(&t);
     rename_kind(&t, "bloom");
     tamis_states_free(states);
@@ -180,30 +180,13 @@ static size_t head_of(const buffer *s) {
 static void seal_stream(buffer *s) {
     if (le32_load(s->bytes + STREAM_AT_FIELDS) > TAMIS_MAX_FIELDS) return;
     size_t const head = head_of(s);
-    if (head + STREAM_TOTAL_BYTES > s->n) return;
-    le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
-    XXH128_hash_t const total = XXH3_128bits(s->bytes, s->n - STREAM_TOTAL_BYTES);
-    le64_store(s->bytes + s->n - 16, total.low64);
-    le64_store(s->bytes + s->n - 8, total.high64);
+    if (head + STREAM_TOTAL_BYTES <= s->n) sample_seal_stream(s, head);
 }
 
-/* A set with this many keys; of a part, keys that belong to it. */
 static tamis_set *filled(const tamis_spec *spec, uint64_t keys) {
     tamis_set *const set = make_set_from(spec);
-    for (uint64_t id = 0; keys != 0; id++) {
-        if (spec->parts != 0 &&
-            tamis_part_of_hash(tamis_hash_id(set, id), spec->parts) != spec->part)
-            continue;
-        assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
-        keys--;
-    }
+    add_own_ids(set, keys);
     return set;
-}
-
-static buffer stream_of(const tamis_set *set, unsigned flags) {
-    buffer s = { NULL, 0 };
-    assert_int_equal(tamis_send(set, flags, buffer_write, &s), TAMIS_OK);
-    return s;
 }
 
 #define LIMIT (4u << 20)
@@ -241,7 +224,7 @@ static void crafted_streams_of_growing_sets_and_parts_are_safe(void **state) {
         tamis_spec use = made;
         use.part = made.parts == 0 ? 0 : 2;
         tamis_set *const like = filled(&use, sort < 2 ? 1800 : 250);
-        buffer           s = stream_of(like, sort % 4 < 2 ? TAMIS_SEND_COPIES : 0);
+        buffer           s = buffer_sent(like, sort % 4 < 2 ? TAMIS_SEND_COPIES : 0);
         tamis_spec       specs[4] = { TAMIS_SPEC_INIT, TAMIS_SPEC_INIT, use, TAMIS_SPEC_INIT };
         specs[1].like = like;
         specs[3].kind = "rank";
@@ -280,7 +263,7 @@ static void lists_that_end_in_an_entry_are_refused(void **state) {
     } lists[] = { { 0, { 1 }, 1 }, { TAMIS_SEND_COPIES, { 1, 0, 1 << 3 }, 3 } };
     for (size_t i = 0; i < COUNT(lists); i++) {
         static const uint8_t zeros[STREAM_TOTAL_BYTES];
-        buffer               s = stream_of(set, lists[i].flags);
+        buffer               s = buffer_sent(set, lists[i].flags);
         tamis_set           *back = NULL;
         tamis_spec           like = TAMIS_SPEC_INIT;
         like.like = set;
@@ -323,7 +306,7 @@ static void streams_with_a_wrong_kind_are_refused_or_only_listed(void **state) {
     (void)state;
     tamis_spec const  spec = line_spec(300, 0, 0, 0);
     tamis_set *const  set = filled(&spec, 250);
-    buffer            s = stream_of(set, TAMIS_SEND_COPIES);
+    buffer            s = buffer_sent(set, TAMIS_SEND_COPIES);
     const tamis_kind *kind;
     tamis_spec        asked = TAMIS_SPEC_INIT;
     asked.kind = "line";
@@ -348,7 +331,7 @@ static void a_set_like_a_growing_one_grows(void **state) {
     (void)state;
     tamis_spec const spec = line_spec(1500, 6000, 0, 0);
     tamis_set *const set = filled(&spec, 1400);
-    buffer           s = stream_of(set, TAMIS_SEND_COPIES);
+    buffer           s = buffer_sent(set, TAMIS_SEND_COPIES);
     tamis_spec       like = TAMIS_SPEC_INIT;
     tamis_set       *back = NULL;
     like.like = set;
@@ -366,7 +349,7 @@ static void a_limit_holds_while_a_set_is_received(void **state) {
     tamis_spec    spec = line_spec(1500, 6000, 0, 0);
     tamis_problem problem;
     tamis_set *back = NULL, *const set = filled(&spec, 5500);
-    buffer     s = stream_of(set, TAMIS_SEND_COPIES);
+    buffer     s = buffer_sent(set, TAMIS_SEND_COPIES);
     tamis_spec asked = TAMIS_SPEC_INIT;
     asked.kind = "line";
     asked.capacity = 1500;
@@ -388,7 +371,7 @@ static void a_part_is_received_as_that_part(void **state) {
     tamis_spec const spec = line_spec(300, 0, 2, 4), other = line_spec(300, 0, 1, 4),
                      fewer = line_spec(300, 0, 1, 2);
     tamis_set *const set = filled(&spec, 250);
-    buffer           s = stream_of(set, TAMIS_SEND_COPIES);
+    buffer           s = buffer_sent(set, TAMIS_SEND_COPIES);
     tamis_set       *back = NULL;
     tamis_spec       asked = TAMIS_SPEC_INIT;
     asked.kind = "line";
@@ -412,7 +395,7 @@ static void a_limit_alone_asks_for_nothing_else(void **state) {
     (void)state;
     tamis_spec const spec = line_spec(300, 0, 0, 0);
     tamis_set *const set = filled(&spec, 250);
-    buffer           s = stream_of(set, TAMIS_SEND_COPIES);
+    buffer           s = buffer_sent(set, TAMIS_SEND_COPIES);
     for (unsigned wish = 0; wish < 12; wish++) {
         tamis_spec asked = TAMIS_SPEC_INIT;
         tamis_set *back = NULL;
@@ -489,7 +472,7 @@ static void wishes_that_contradict_each_other_are_refused(void **state) {
 }
 
 int main(void) {
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/doors.tamis", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_options_are_refused_at_every_door),
@@ -508,6 +491,6 @@ int main(void) {
         cmocka_unit_test(wishes_that_contradict_each_other_are_refused),
     };
     int const failed = cmocka_run_group_tests_name("doors", tests, NULL, NULL);
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
     return failed;
 }

@@ -437,7 +437,7 @@ static void files_that_shrink_are_told(void **state) {
 }
 
 int main(void) {
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/faults.tamis", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disturbed_saves_leave_old_or_new),
@@ -453,6 +453,6 @@ int main(void) {
         cmocka_unit_test(files_that_shrink_are_told),
     };
     int const failed = cmocka_run_group_tests_name("faults", tests, NULL, NULL);
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
     return failed;
 }

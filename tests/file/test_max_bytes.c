@@ -115,8 +115,7 @@ static void a_received_set_has_a_limit(void **state) {
     spec.grow_to = 0;
     tamis_set     *set = make_set_from(&spec), *back = NULL;
     uint64_t const body = inspect(set).plan.body_bytes;
-    buffer         s = { NULL, 0 };
-    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &s), TAMIS_OK);
+    buffer const   s = buffer_sent(set, TAMIS_SEND_COPIES);
     book = (ledger){ .bytes = book.bytes, .blocks = book.blocks };
     limited.allocator = spec.allocator;
     limited.max_bytes = body - 1;
@@ -126,8 +125,7 @@ static void a_received_set_has_a_limit(void **state) {
     limited.max_bytes = body;
     assert_int_equal(tamis_receive(s.bytes, s.n, &limited, &back, NULL), TAMIS_OK);
     buffer sent = sample_of(set), received = sample_of(back); /* the same as without a spec */
-    assert_int_equal(sent.n, received.n);
-    assert_memory_equal(sent.bytes, received.bytes, sent.n);
+    buffer_expect_equal(&sent, &received);
     tamis_free(back);
     tamis_free(set);
     free(sent.bytes);

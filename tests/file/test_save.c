@@ -373,7 +373,7 @@ static void nothing_stays_open(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) rounds = (unsigned)strtoul(argv[1], NULL, 10);
     unsigned open_before = sample_open_files();
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saves_keep_the_mode_of_the_old_file),
         cmocka_unit_test(saves_follow_a_link),
@@ -392,6 +392,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test_prestate(nothing_stays_open, &open_before),
     };
     int const failed = cmocka_run_group_tests_name("save", tests, NULL, NULL);
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
     return failed;
 }

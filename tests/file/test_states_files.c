@@ -3,11 +3,8 @@
  * usage: test_states_files FOLDER            compare with the golden files in the folder
  *        test_states_files FOLDER --write    write those that are missing; never over an old one
  */
-#include "sample.h"
-
-#include <sys/stat.h>
-
-static const char *folder;
+#include "crafted.h"
+#include "golden.h"
 
 /* ------------------------------------------------------------------ golden files */
 
@@ -42,7 +39,6 @@ static const golden goldens[] = {
 
 /* Keys that are put, moved, aged and dropped. */
 static tamis_states *golden_make(const golden *g) {
-    tamis_seed const  seed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     spec.capacity = KEYS;
     spec.values = g->values;
@@ -51,7 +47,7 @@ static tamis_states *golden_make(const golden *g) {
     spec.geometry = g->geometry;
     spec.overflow = 0.9;
     spec.unknown = 0.5;
-    spec.seed = &seed;
+    spec.seed = &golden_seed;
     tamis_states *const states = make_states_from(&spec);
     for (uint64_t i = 0; i < KEYS; i++) {
         (void)!tamis_states_put_id(states, i, (uint32_t)(i % g->values));
@@ -63,41 +59,28 @@ static tamis_states *golden_make(const golden *g) {
     return states;
 }
 
-static buffer golden_write(const golden *g) {
+static buffer golden_file(const golden *g) {
     tamis_states *const states = golden_make(g);
-    buffer              file = { NULL, 0 };
-    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+    buffer const        file = buffer_of_states(states);
     tamis_states_free(states);
     return file;
 }
 
 static void golden_is_written_and_read_the_same(void **state) {
     const golden *const g = *state;
-    char                path[500];
     tamis_states       *states = NULL;
-    const char         *why = "";
-    (void)snprintf(path, sizeof path, "%s/%s", folder, g->file);
-    buffer const now = golden_write(g), then = buffer_read(path);
-    assert_int_equal(now.n, then.n);
-    assert_memory_equal(now.bytes, then.bytes, now.n);
-    assert_int_equal(tamis_states_read(then.bytes, then.n, NULL, &states, NULL), TAMIS_OK);
-    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+    buffer const        now = golden_file(g);
+    golden_expect(g->file, &now);
+    assert_int_equal(tamis_states_read(now.bytes, now.n, NULL, &states, NULL), TAMIS_OK);
+    expect_valid_states(states);
     tamis_states_free(states);
     free(now.bytes);
-    free(then.bytes);
 }
 
 static int write_missing(void) {
     for (size_t i = 0; i < COUNT(goldens); i++) {
-        char        path[500];
-        struct stat old;
-        (void)snprintf(path, sizeof path, "%s/%s", folder, goldens[i].file);
-        if (stat(path, &old) == 0) continue;
-        buffer const now = golden_write(&goldens[i]);
-        FILE *const  file = fopen(path, "wb");
-        if (file == NULL || fwrite(now.bytes, 1, now.n, file) != now.n || fclose(file) != 0) {
-            return 1;
-        }
+        buffer const now = golden_file(&goldens[i]);
+        if (!golden_write(goldens[i].file, &now)) return 1;
         free(now.bytes);
     }
     return 0;
@@ -105,84 +88,33 @@ static int write_missing(void) {
 
 /* ------------------------------------------------------------------ crafted ones */
 
-static unsigned n_accepted, n_refused;
-
-/* A table that was accepted must survive operations on it. */
-static void use(tamis_states *states) {
-    uint64_t backlog;
-    for (uint64_t i = 0; i < 300; i++) {
-        uint32_t value;
-        (void)!tamis_states_put_id(states, i, 1);
-        (void)!tamis_states_get_id(states, i * 3, &value);
-        (void)!tamis_states_move_id(states, i * 5, TAMIS_ANY_VALUE, 0);
-        (void)!tamis_states_touch_id(states, i * 2);
-        (void)!tamis_states_drop_id(states, i * 7, TAMIS_ANY_VALUE);
-        if (i % 20 == 0) (void)!tamis_states_tick(states, i, NULL, &backlog);
-    }
-    tamis_states_info info;
-    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
-    assert_true(tamis_states_validate(states, NULL));
-}
-
-/* Read it as a user would. */
-static void try_file(buffer *file) {
-    sample_seal(file);
-    tamis_states      *states = NULL;
-    tamis_status const status = tamis_states_read(file->bytes, file->n, NULL, &states, NULL);
-    if (status == TAMIS_OK) use(states);
-    n_accepted += status == TAMIS_OK;
-    n_refused += status != TAMIS_OK;
-    tamis_states_free(states);
-}
-
 static void fields_of_the_header_are_checked(void **state) {
-    static const uint64_t extremes[] = {
-        0, 1, 2, 3, 15, UINT64_C(1) << 31, UINT64_C(1) << 33, UINT64_C(1) << 57, UINT64_MAX
-    };
     (void)state;
-    n_accepted = n_refused = 0;
+    crafted_seen = (crafted_counts){ 0, 0 };
     for (size_t i = 0; i < COUNT(goldens); i++) {
-        buffer file = golden_write(&goldens[i]);
-        for (unsigned at = 48; at < 384; at += 8) {
-            uint64_t const good = le64_load(file.bytes + at);
-            for (size_t k = 0; k < COUNT(extremes); k++) {
-                le64_store(file.bytes + at, extremes[k]);
-                try_file(&file);
-            }
-            le64_store(file.bytes + at, good);
-        }
+        buffer file = golden_file(&goldens[i]);
+        crafted_fields(&file, 48, 384, crafted_try_states);
         free(file.bytes);
     }
-    assert_true(n_accepted > 20 && n_refused > 500);
+    assert_true(crafted_seen.accepted > 20 && crafted_seen.refused > 500);
 }
 
 static void bodies_are_checked(void **state) {
     dice chance = { 1 };
     (void)state;
-    n_accepted = n_refused = 0;
+    crafted_seen = (crafted_counts){ 0, 0 };
     for (size_t i = 0; i < COUNT(goldens); i++) {
-        buffer const good = golden_write(&goldens[i]);
-        buffer       file = { malloc(good.n), good.n };
+        buffer const good = golden_file(&goldens[i]);
         size_t const body = (size_t)le64_load(good.bytes + 128 + 16);
-        assert_non_null(file.bytes);
-        for (unsigned k = 0; k < 3000; k++) {
-            memcpy(file.bytes, good.bytes, good.n);
-            for (uint64_t n = dice_below(&chance, 3) + 1; n != 0; n--) {
-                file.bytes[SAMPLE_HEADER + dice_below(&chance, body)] ^=
-                    (uint8_t)dice_roll(&chance);
-            }
-            try_file(&file);
-        }
+        crafted_bytes(&good, 3000, body, &chance, crafted_try_states);
         free(good.bytes);
-        free(file.bytes);
     }
-    assert_true(n_refused > 1000);
+    assert_true(crafted_seen.refused > 1000);
 }
 
 /* Conflicts of states and refused removals of sets are two fields: states have 0 in the second,
  * sets in the first. */
 static void conflicts_have_a_field_of_their_own(void **state) {
-    buffer            file = { NULL, 0 };
     tamis_states_info info;
     tamis_problem     problem;
     (void)state;
@@ -192,7 +124,7 @@ static void conflicts_have_a_field_of_their_own(void **state) {
     assert_int_equal(tamis_states_put_id(states, 1000, 3), TAMIS_OK);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(tamis_states_put_id(states, 1000, 4), TAMIS_ERR_CONFLICT);
-    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+    buffer file = buffer_of_states(states);
     tamis_states_free(states);
     assert_int_equal(le64_load(file.bytes + 56), 0);
     assert_int_equal(le64_load(file.bytes + 72), before + 7);
@@ -209,7 +141,7 @@ static void conflicts_have_a_field_of_their_own(void **state) {
 
 int main(int argc, char **argv) {
     if (argc < 2) return 2;
-    folder = argv[1];
+    golden_folder = argv[1];
     if (argc > 2) return write_missing();
     struct CMUnitTest tests[COUNT(goldens) + 3];
     for (size_t i = 0; i < COUNT(goldens); i++) {

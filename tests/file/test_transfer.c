@@ -6,6 +6,7 @@
  * The contents of a set are what its kind's `each` lists: fingerprints and their copies. Streams
  * are crafted below from docs/format.md, not from send.c.
  */
+#include "golden.h"
 #include "ledger.h"
 #include "make.h"
 #include "sample.h"
@@ -157,11 +158,7 @@ static holdings holdings_of(const tamis_set *set) {
 
 static uint64_t field_of(const tamis_set *set, const char *name) {
     tamis_info const info = inspect(set);
-    for (unsigned i = 0; i < info.plan.n_fields; i++) {
-        if (strcmp(info.plan.fields[i].name, name) == 0) return info.plan.fields[i].value;
-    }
-    fail_msg("no field %s", name);
-    return 0;
+    return plan_field(&info.plan, name);
 }
 
 static uint64_t prints_of(const tamis_set *set) {
@@ -204,30 +201,10 @@ static void expect_same_answers(const tamis_set *a, const tamis_set *b) {
     }
 }
 
-static void expect_sound(const tamis_set *set) {
-    const char *why = "";
-    if (!tamis_validate(set, &why)) fail_msg("%s", why);
-}
-
 /* ------------------------------------------------------------------ streams */
-
-static buffer sent(const tamis_set *set, unsigned flags) {
-    buffer s = { NULL, 0 };
-    assert_int_equal(tamis_send(set, flags, buffer_write, &s), TAMIS_OK);
-    return s;
-}
 
 static unsigned all_flags(const tamis_set *set) {
     return is_counted(set) ? TAMIS_SEND_COPIES : 0;
-}
-
-static tamis_set *received(const buffer *s, const tamis_spec *spec) {
-    tamis_set         *set = NULL;
-    tamis_problem      problem = { .text = "no text" };
-    tamis_status const status = tamis_receive(s->bytes, s->n, spec, &set, &problem);
-    if (status != TAMIS_OK) fail_msg("%d: %s", status, problem.text);
-    expect_sound(set);
-    return set;
 }
 
 /* The stream is refused with this status and a text; no set is returned, and nothing leaks. 0: any
@@ -261,11 +238,7 @@ static size_t head_bytes(const uint8_t *stream) {
 
 /* Make both checksums right again, as an attacker would. */
 static void seal(buffer *s) {
-    size_t const head = head_bytes(s->bytes);
-    le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
-    XXH128_hash_t const total = XXH3_128bits(s->bytes, s->n - TOTAL);
-    le64_store(s->bytes + s->n - 16, total.low64);
-    le64_store(s->bytes + s->n - 8, total.high64);
+    sample_seal_stream(s, head_bytes(s->bytes));
 }
 
 static buffer copy_of(const buffer *s) {
@@ -289,7 +262,7 @@ static tamis_set *small_set(const tamis_allocator *allocator) {
 
 static buffer small_stream(void) {
     tamis_set *const set = small_set(NULL);
-    buffer const     s = sent(set, TAMIS_SEND_COPIES);
+    buffer const     s = buffer_sent(set, TAMIS_SEND_COPIES);
     tamis_free(set);
     return s;
 }
@@ -390,11 +363,11 @@ static void expect_twin(const tamis_set *set, const tamis_set *back) {
 static void what_arrives_is_what_was_sent(void **state) {
     for (unsigned filling = 0; filling < N_FILLINGS; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
-        buffer const     s = sent(set, all_flags(set));
-        tamis_set *const back = received(&s, NULL);
+        buffer const     s = buffer_sent(set, all_flags(set));
+        tamis_set *const back = buffer_receive(&s, NULL);
         expect_twin(set, back);
         assert_int_equal(inspect(set).facts.saturated != 0, filling == COPIES && is_counted(set));
-        buffer const again = sent(back, all_flags(back));
+        buffer const again = buffer_sent(back, all_flags(back));
         assert_int_equal(again.n, s.n);
         assert_memory_equal(again.bytes, s.bytes, s.n);
         free(again.bytes);
@@ -408,8 +381,8 @@ static void what_arrives_is_what_was_sent(void **state) {
 static void what_arrives_without_copies_answers_the_same(void **state) {
     for (unsigned filling = 0; filling < OVER; filling++) {
         tamis_set *const set = make_filled(*state, 1000, filling);
-        buffer const     s = sent(set, 0);
-        tamis_set *const back = received(&s, NULL);
+        buffer const     s = buffer_sent(set, 0);
+        tamis_set *const back = buffer_receive(&s, NULL);
         holdings const   all = holdings_of(set);
         tamis_info const info = inspect(back);
         assert_int_equal(info.facts.keys, all.n);
@@ -431,8 +404,8 @@ static void what_arrives_can_be_emptied(void **state) {
     if (is_counted(set)) {
         add_ids(set, 0, 700);
         add_ids(set, 0, 200);
-        buffer const     s = sent(set, TAMIS_SEND_COPIES);
-        tamis_set *const back = received(&s, NULL);
+        buffer const     s = buffer_sent(set, TAMIS_SEND_COPIES);
+        tamis_set *const back = buffer_receive(&s, NULL);
         for (uint64_t i = 0; i < 900; i++) {
             assert_int_equal(tamis_remove_id(back, i < 700 ? i : i - 700), TAMIS_OK);
         }
@@ -454,7 +427,7 @@ static void stream_is_independent_of_history(void **state) {
     for (uint64_t key = 5000; key < 5300 && is_counted(other); key++) {
         assert_int_equal(tamis_remove_id(other, key), TAMIS_OK);
     }
-    buffer const a = sent(one, all_flags(one)), b = sent(other, all_flags(other));
+    buffer const a = buffer_sent(one, all_flags(one)), b = buffer_sent(other, all_flags(other));
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.bytes, b.bytes, a.n);
     free(a.bytes);
@@ -470,11 +443,11 @@ static void stream_is_the_same_for_every_instruction_set(void **state) {
         spec.isa = tamis_isa_name(i);
         tamis_set *const set = make_set_from(&spec);
         add_mixed(set, 1000);
-        buffer const s = sent(set, all_flags(set));
+        buffer const s = buffer_sent(set, all_flags(set));
         if (i == 0) first = copy_of(&s);
         assert_int_equal(s.n, first.n);
         assert_memory_equal(s.bytes, first.bytes, s.n);
-        tamis_set *const back = received(&first, &spec);
+        tamis_set *const back = buffer_receive(&first, &spec);
         assert_string_equal(inspect(back).facts.isa, inspect(set).facts.isa);
         expect_same_contents(set, back, true);
         free(s.bytes);
@@ -488,21 +461,21 @@ static void stream_is_the_same_for_every_instruction_set(void **state) {
 static void mapped_set_is_sent_the_same(void **state) {
     char             folder[64], path[128];
     tamis_set *const set = make_filled(*state, 1000, COPIES);
-    sample_folder_make(folder, sizeof folder);
+    temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/set.tamis", folder);
     assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
     tamis_open_options how = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *mapped = NULL;
     how.flags = TAMIS_OPEN_MAP;
     assert_int_equal(tamis_open(path, &how, &mapped, NULL), TAMIS_OK);
-    buffer const a = sent(set, all_flags(set)), b = sent(mapped, all_flags(mapped));
+    buffer const a = buffer_sent(set, all_flags(set)), b = buffer_sent(mapped, all_flags(mapped));
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.bytes, b.bytes, a.n);
     free(a.bytes);
     free(b.bytes);
     tamis_free(mapped);
     tamis_free(set);
-    sample_folder_remove(folder);
+    temporary_folder_remove(folder);
 }
 
 /* ------------------------------------------------------------------ into other geometries */
@@ -564,9 +537,9 @@ static void expect_changed(const change *as) {
         spec.count_to = 15; /* soon saturated */
     }
     spec.geometry = as->geometry;
-    buffer const s = sent(set, all_flags(set));
+    buffer const s = buffer_sent(set, all_flags(set));
     if (as->capacity > 1.5) allow_rate(&s, set, &spec);
-    tamis_set *const back = received(&s, &spec);
+    tamis_set *const back = buffer_receive(&s, &spec);
     tamis_info const info = inspect(back);
     assert_int_equal(info.plan.capacity, spec.capacity);
     assert_int_equal(as->abilities & ~info.plan.abilities, 0);
@@ -602,16 +575,16 @@ static void d_left_becomes_rank_and_d_left_again(void **state) {
         spec.count_to = 0; /* as far as the geometry counts */
         tamis_set *const set = make_set_from(&spec);
         add_mixed(set, 8000);
-        buffer const s = sent(set, all_flags(set));
+        buffer const s = buffer_sent(set, all_flags(set));
         other.kind = "rank";
         other.seed = NULL;
-        tamis_set *const rank = received(&s, &other);
+        tamis_set *const rank = buffer_receive(&s, &other);
         assert_string_equal(rank->kind->name, "rank");
         expect_same_contents(set, rank, true);
         expect_same_answers(set, rank);
-        buffer const t = sent(rank, all_flags(rank));
+        buffer const t = buffer_sent(rank, all_flags(rank));
         like.like = set;
-        tamis_set *const back = received(&t, &like);
+        tamis_set *const back = buffer_receive(&t, &like);
         if (bits == 0) expect_twin(set, back);
         expect_same_answers(set, back);
         free(s.bytes);
@@ -633,8 +606,8 @@ static void a_received_d_left_table_needed_no_moves(void **state) {
         spec.prefer = i / 2 % 2 == 0 ? TAMIS_PREFER_SMALL : TAMIS_PREFER_FAST;
         tamis_set *const set = make_set_from(&spec);
         add_ids(set, 0, capacity);
-        buffer const     s = sent(set, all_flags(set));
-        tamis_set *const back = received(&s, NULL);
+        buffer const     s = buffer_sent(set, all_flags(set));
+        tamis_set *const back = buffer_receive(&s, NULL);
         expect_twin(set, back);
         assert_int_equal(inspect(set).facts.moved, 0);
         assert_int_equal(inspect(back).facts.moved, 0);
@@ -654,10 +627,10 @@ static tamis_spec spec_of_capacity(uint64_t capacity) {
  * the message says what the rate would be. */
 static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     tamis_set *const set = make_filled(*state, 10000, COPIES);
-    buffer const     s = sent(set, all_flags(set));
+    buffer const     s = buffer_sent(set, all_flags(set));
     tamis_spec const most = spec_of_capacity(15000);
     tamis_spec       more = spec_of_capacity(15500), same = spec_of_capacity(0);
-    tamis_set *const back = received(&s, &most);
+    tamis_set *const back = buffer_receive(&s, &most);
     double const     prints = (double)prints_of(set), rate = rate_of(set, 15500);
     char             told[80];
     assert_true(inspect(back).plan.fpr <= 1.5 * 10000 / prints);
@@ -665,7 +638,7 @@ static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
                    "with 15500 keys and these fingerprints, one absent key in %.0f ", 1 / rate);
     expect_refused(&s, &more, TAMIS_ERR_CANNOT, told);
     more.fpr = rate * 1.01;
-    tamis_set *const larger = received(&s, &more);
+    tamis_set *const larger = buffer_receive(&s, &more);
     assert_int_equal(inspect(larger).plan.capacity, 15500);
     same.fpr = 0.5 * 10000 / prints; /* less than it is */
     expect_refused(&s, &same, TAMIS_ERR_CANNOT, "would be a false positive");
@@ -679,9 +652,9 @@ static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
 static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     unsigned const   own = set->abilities & COUNTED;
-    buffer const     all = sent(set, all_flags(set)), bare = sent(set, 0);
+    buffer const     all = buffer_sent(set, all_flags(set)), bare = buffer_sent(set, 0);
     tamis_spec const spec = spec_of_capacity(1200);
-    tamis_set *const back = received(&all, &spec), *const less = received(&bare, &spec);
+    tamis_set *const back = buffer_receive(&all, &spec), *const less = buffer_receive(&bare, &spec);
     assert_int_equal(back->abilities & own, own);
     assert_int_equal(less->abilities & COUNTED, 0);
     expect_same_contents(set, back, true);
@@ -700,7 +673,7 @@ static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
  * or is refused. */
 static void fixed_buckets_are_kept_or_refused(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
-    buffer const     s = sent(set, all_flags(set));
+    buffer const     s = buffer_sent(set, all_flags(set));
     uint64_t const   own = field_of(set, "buckets");
     tamis_spec       spec = spec_of(*state, 1000);
     const char      *none = is_dleft(set) ? "moves=1" : "value_bits=0";
@@ -735,12 +708,12 @@ static void fixed_buckets_are_kept_or_refused(void **state) {
 static void what_arrives_without_removal_is_smaller(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 10000, FULL);
-    buffer const     s = sent(set, TAMIS_SEND_COPIES);
+    buffer const     s = buffer_sent(set, TAMIS_SEND_COPIES);
     tamis_spec       spec = TAMIS_SPEC_INIT;
     spec.prefer = TAMIS_PREFER_SMALL;
-    tamis_set *const counting = received(&s, &spec);
+    tamis_set *const counting = buffer_receive(&s, &spec);
     spec.abilities = TAMIS_CAN_MERGE;
-    tamis_set *const back = received(&s, &spec);
+    tamis_set *const back = buffer_receive(&s, &spec);
     assert_int_equal(inspect(counting).plan.abilities & COUNTED, COUNTED);
     assert_int_equal(inspect(back).plan.abilities & COUNTED, 0);
     assert_int_equal(inspect(back).plan.capacity, 10000);
@@ -759,14 +732,14 @@ static void what_arrives_like_another_can_merge_with_it(void **state) {
     uint64_t const   capacity = is_line ? 1100 : 3000; /* no more lines than prints allow */
     tamis_set *const set = make_filled(*state, 1000, COPIES);
     tamis_spec       spec = spec_of(*state, capacity);
-    buffer const     s = sent(set, all_flags(set));
+    buffer const     s = buffer_sent(set, all_flags(set));
     spec.fpr = 0.04; /* of three times as many keys */
-    tamis_set *const other = received(&s, &spec);
+    tamis_set *const other = buffer_receive(&s, &spec);
     assert_int_equal(tamis_clear(other), TAMIS_OK);
     add_ids(other, 90000, 100);
     tamis_spec like = TAMIS_SPEC_INIT;
     like.like = other;
-    tamis_set *const back = received(&s, &like);
+    tamis_set *const back = buffer_receive(&s, &like);
     assert_int_equal(inspect(back).plan.capacity, capacity);
     expect_same_contents(set, back, true);
     assert_int_equal(tamis_merge(back, other), TAMIS_OK);
@@ -782,7 +755,7 @@ static void what_arrives_like_another_can_merge_with_it(void **state) {
 static void stream_without_copies_cannot_become_removable(void **state) {
     (void)state;
     tamis_set *const set = make_filled(&modes[2], 1000, COPIES);
-    buffer const     s = sent(set, 0);
+    buffer const     s = buffer_sent(set, 0);
     tamis_spec       spec = TAMIS_SPEC_INIT, like = TAMIS_SPEC_INIT;
     spec.abilities = TAMIS_CAN_REMOVE;
     expect_refused(&s, &spec, TAMIS_ERR_CANNOT, "has no copies");
@@ -798,7 +771,7 @@ static void stream_without_copies_cannot_become_removable(void **state) {
 static void too_small_a_capacity_is_refused(void **state) {
     if (strcmp(((const mode *)*state)->kind, "line") == 0) return;
     tamis_set *const set = make_filled(*state, 10000, FULL);
-    buffer const     s = sent(set, all_flags(set));
+    buffer const     s = buffer_sent(set, all_flags(set));
     tamis_spec       spec = spec_of(*state, 1000);
     spec.fpr = 0;
     expect_refused(&s, &spec, TAMIS_ERR_FULL, "ask for more capacity");
@@ -970,7 +943,7 @@ static void expect_size(const mode *as, uint64_t keys, double fpr) {
     spec.fpr = fpr;
     tamis_set *const set = make_set_from(&spec);
     add_different(set, keys);
-    buffer const   s = sent(set, 0);
+    buffer const   s = buffer_sent(set, 0);
     double const   n = (double)keys, bits = 8.0 * (double)s.n;
     double const   prints = (double)prints_of(set);
     unsigned const own_r = (unsigned)field_of(set, "remainder_bits");
@@ -980,7 +953,7 @@ static void expect_size(const mode *as, uint64_t keys, double fpr) {
     assert_true(bits <= 1.01 * best && bits >= 0.99 * best);
     assert_true(bits <= 1.01 * own);
     if (is_counted(set)) {
-        buffer const with = sent(set, TAMIS_SEND_COPIES);
+        buffer const with = buffer_sent(set, TAMIS_SEND_COPIES);
         print_message(", %.3f with copies", 8.0 * (double)with.n / n);
         assert_true(fabs(8.0 * (double)with.n - bits - n) <= 8);
         free(with.bytes);
@@ -1149,12 +1122,11 @@ static void crafted_bytes_behind_the_kind_are_refused(void **state) {
 
 /* Refused, or a set that can be used. */
 static void expect_safe(const buffer *s, bool has_spec) {
-    ledger      book = { 0 };
-    tamis_spec  spec = TAMIS_SPEC_INIT;
-    tamis_set  *set = NULL;
-    uint64_t    keys[100];
-    tamis_info  info;
-    const char *why = "";
+    ledger     book = { 0 };
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *set = NULL;
+    uint64_t   keys[100];
+    tamis_info info;
     for (uint64_t i = 0; i < 100; i++) keys[i] = i;
     spec.allocator = ledger_allocator(&book);
     spec.abilities = has_spec ? TAMIS_CAN_REMOVE : 0;
@@ -1163,7 +1135,7 @@ static void expect_safe(const buffer *s, bool has_spec) {
         (void)!tamis_add_id_batch(set, keys, 100, NULL);
         (void)!tamis_remove_id_batch(set, keys, 100, NULL, NULL);
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-        if (!tamis_validate(set, &why)) fail_msg("%s", why);
+        expect_valid(set);
         tamis_free(set);
     }
     assert_int_equal(book.bytes, 0);
@@ -1278,7 +1250,7 @@ static void stream_is_what_the_format_says(void **state) {
     tamis_set *const set = small_set(NULL);
     holdings const   list = holdings_of(set);
     for (unsigned has_copies = 0; has_copies < 2; has_copies++) {
-        buffer const   by_us = sent(set, has_copies ? TAMIS_SEND_COPIES : 0);
+        buffer const   by_us = buffer_sent(set, has_copies ? TAMIS_SEND_COPIES : 0);
         bit_string     payload = { .bits = 0 };
         unsigned const r = le32_load(by_us.bytes + AT_R);
         put_list(&payload, &list, 3840, r, has_copies);
@@ -1301,7 +1273,7 @@ static void list_may_be_cut_into_any_chains(void **state) {
         bit_string payload = { .bits = 0 };
         put_list(&payload, &list, 3840, r, true);
         buffer const     s = with_payload(&payload, r, list.n, true);
-        tamis_set *const back = received(&s, NULL);
+        tamis_set *const back = buffer_receive(&s, NULL);
         expect_twin(set, back);
         free(s.bytes);
         tamis_free(back);
@@ -1382,7 +1354,7 @@ static void crafted_copies_are_refused(void **state) {
     for (unsigned zeros = 0; zeros < 40; zeros++) {
         buffer const s = with_gamma(zeros, 0);
         if (zeros <= 16) {
-            tamis_set *const set = received(&s, NULL);
+            tamis_set *const set = buffer_receive(&s, NULL);
             assert_int_equal(inspect(set).facts.keys, zeros < 5 ? UINT64_C(1) << zeros : 32);
             assert_int_equal(inspect(set).facts.saturated, zeros >= 5);
             tamis_free(set);
@@ -1460,7 +1432,7 @@ static void expect_need(tamis_status status, const tamis_problem *problem) {
 static void a_lack_of_memory_says_how_much_is_needed(void **state) {
     (void)state;
     tamis_set *const set = small_set(NULL);
-    buffer const     stream = sent(set, TAMIS_SEND_COPIES);
+    buffer const     stream = buffer_sent(set, TAMIS_SEND_COPIES);
     buffer           file = { NULL, 0 };
     assert_int_equal(tamis_write(set, buffer_write, &file), TAMIS_OK);
     for (unsigned turn = 1; turn <= 2; turn++) {
@@ -1489,13 +1461,10 @@ static void a_lack_of_memory_in_saving_says_how_much_is_needed(void **state) {
     tamis_allocator const allocator = ledger_allocator(&book);
     tamis_set *const      set = small_set(&allocator);
     tamis_problem         problem = { .text = "" };
-    char                  path[] = "/tmp/test_transfer_XXXXXX";
-    int const             file = mkstemp(path);
-    assert_true(file >= 0);
+    temporary const       file = temporary_file();
     book.is_empty = true;
-    expect_need(tamis_save(set, path, &problem), &problem);
-    (void)close(file);
-    assert_int_equal(unlink(path), 0);
+    expect_need(tamis_save(set, file.path, &problem), &problem);
+    temporary_remove(&file);
     tamis_free(set);
 }
 
@@ -1557,8 +1526,6 @@ static void a_failing_writer_is_reported(void **state) {
 
 /* ------------------------------------------------------------------ streams of old */
 
-static const char *folder;
-
 typedef struct golden {
     const char *file;
     const char *geometry;
@@ -1583,33 +1550,20 @@ static const golden goldens[] = {
 
 /* NULL when its hash is not in this build. */
 static tamis_set *golden_set(const golden *file) {
-    tamis_seed const fixed = { UINT64_C(0x0123456789abcdef), UINT64_C(0xfedcba9876543210) };
-    tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
+    tamis_spec spec = TAMIS_SPEC_INIT;
     spec.kind = "rank";
     spec.geometry = file->geometry;
     spec.capacity = 300;
     spec.lifetime = 4800;
     spec.overflow = 0.9;
     spec.hash = file->hash;
-    spec.seed = &fixed;
-    tamis_status const status = tamis_create(&spec, &set, NULL);
-    if (status == TAMIS_ERR_NOT_BUILT) return NULL;
-    assert_int_equal(status, TAMIS_OK);
+    spec.seed = &golden_seed;
+    tamis_set *const set = make_set_if_built(&spec);
+    if (set == NULL) return NULL;
     add_ids(set, 0, 300);
     for (uint64_t key = 0; key < 20; key++) add_ids(set, key, 1);
     for (unsigned i = 0; i < 40; i++) add_ids(set, 50, 1);
     return set;
-}
-
-static void golden_path(const golden *file, char ret_path[500]) {
-    (void)snprintf(ret_path, 500, "%s/%s", folder, file->file);
-}
-
-static buffer golden_bytes(const golden *file) {
-    char path[500];
-    golden_path(file, path);
-    return buffer_read(path);
 }
 
 static void golden_streams_are_sent_and_received(void **state) {
@@ -1617,13 +1571,11 @@ static void golden_streams_are_sent_and_received(void **state) {
     for (size_t i = 0; i < COUNT(goldens); i++) {
         tamis_set *const set = golden_set(&goldens[i]);
         if (set == NULL) continue;
-        buffer const     then = golden_bytes(&goldens[i]), now = sent(set, goldens[i].flags);
-        tamis_set *const back = received(&then, NULL);
-        assert_int_equal(now.n, then.n);
-        assert_memory_equal(now.bytes, then.bytes, now.n);
+        buffer const now = buffer_sent(set, goldens[i].flags);
+        golden_expect(goldens[i].file, &now);
+        tamis_set *const back = buffer_receive(&now, NULL);
         expect_twin(set, back);
         for (uint64_t key = 0; key < 300; key++) assert_true(tamis_has_id(back, key));
-        free(then.bytes);
         free(now.bytes);
         tamis_free(back);
         tamis_free(set);
@@ -1632,18 +1584,12 @@ static void golden_streams_are_sent_and_received(void **state) {
 
 static int write_missing(void) {
     for (size_t i = 0; i < COUNT(goldens); i++) {
-        char path[500];
-        golden_path(&goldens[i], path);
-        if (access(path, F_OK) == 0) continue;
         tamis_set *const set = golden_set(&goldens[i]);
-        FILE *const      file = set != NULL ? fopen(path, "wb") : NULL;
-        if (file == NULL) return 1;
-        buffer const s = sent(set, goldens[i].flags);
-        bool const   is_written = fwrite(s.bytes, 1, s.n, file) == s.n && fclose(file) == 0;
-        (void)printf("%s %s, %zu bytes\n", is_written ? "wrote" : "could not write", path, s.n);
-        free(s.bytes);
+        if (set == NULL) return 1;
+        buffer const now = buffer_sent(set, goldens[i].flags);
+        if (!golden_write(goldens[i].file, &now)) return 1;
+        free(now.bytes);
         tamis_free(set);
-        if (!is_written) return 1;
     }
     return 0;
 }
@@ -1706,11 +1652,11 @@ static void copies_that_are_planned_arrive(void **state) {
     tamis_spec spec = spec_of(&modes[3], 1000), other = TAMIS_SPEC_INIT;
     spec.copies = 3;
     tamis_set *const set = make_set_from(&spec);
-    buffer const     s = sent(set, TAMIS_SEND_COPIES);
+    buffer const     s = buffer_sent(set, TAMIS_SEND_COPIES);
     assert_int_equal(le32_load(s.bytes + AT_MORE_COPIES), 2);
     other.capacity = 1200;
     for (unsigned i = 0; i < 2; i++) {
-        tamis_set *const back = received(&s, i == 0 ? NULL : &other);
+        tamis_set *const back = buffer_receive(&s, i == 0 ? NULL : &other);
         assert_int_equal(inspect(back).plan.copies, 3);
         tamis_free(back);
     }
@@ -1740,12 +1686,12 @@ static void what_arrives_counts_as_far_as_the_sender(void **state) {
         tamis_spec       spec = TAMIS_SPEC_INIT;
         add_ids(set, 0, 1000);
         assert_int_equal(tamis_add_copies_id(set, 7, most - 1), TAMIS_OK);
-        buffer const s = sent(set, TAMIS_SEND_COPIES);
+        buffer const s = buffer_sent(set, TAMIS_SEND_COPIES);
         spec.kind = "rank";
         spec.capacity = 1100;
         for (unsigned asks = 0; asks < 2; asks++) {
             spec.abilities = asks != 0 ? COUNTED : 0;
-            tamis_set *const back = received(&s, &spec);
+            tamis_set *const back = buffer_receive(&s, &spec);
             assert_int_equal(inspect(back).plan.count_to, inspect(set).plan.count_to);
             if (most < 65536) assert_int_equal(copies_of(back, 7), most);
             tamis_free(back);
@@ -1763,21 +1709,21 @@ static void counts_that_cannot_be_kept_are_told(void **state) {
     tamis_set *const small = make(&as, 8000);
     tamis_spec       spec = TAMIS_SPEC_INIT, back = TAMIS_SPEC_INIT;
     add_ids(small, 0, 1000);
-    buffer const s = sent(small, TAMIS_SEND_COPIES);
+    buffer const s = buffer_sent(small, TAMIS_SEND_COPIES);
     spec.kind = "rank";
     spec.abilities = COUNTED;
     spec.count_to = 1000;
-    tamis_set *const set = received(&s, &spec);
-    buffer const     t = sent(set, TAMIS_SEND_COPIES);
+    tamis_set *const set = buffer_receive(&s, &spec);
+    buffer const     t = buffer_sent(set, TAMIS_SEND_COPIES);
     back.kind = "dlcbf";
     expect_refused(&t, &back, TAMIS_ERR_CANNOT, "counts to 63");
     back.abilities = COUNTED;
     expect_refused(&t, &back, TAMIS_ERR_CANNOT, "counts to 63");
     back.count_to = 63;
-    tamis_free(received(&t, &back));
+    tamis_free(buffer_receive(&t, &back));
     back.count_to = 0;
     back.geometry = "counter_bits=3";
-    tamis_free(received(&t, &back));
+    tamis_free(buffer_receive(&t, &back));
     free(s.bytes);
     free(t.bytes);
     tamis_free(set);
@@ -1797,8 +1743,8 @@ static void saturated_keys_arrive_saturated(void **state) {
     for (unsigned i = 0; i < 2; i++) {
         tamis_set *const from = i == 0 ? few : many;
         if (i == 1) assert_int_equal(tamis_add_copies_id(many, 1, 70000), TAMIS_OK);
-        buffer const     s = sent(from, TAMIS_SEND_COPIES);
-        tamis_set *const back = received(&s, &spec);
+        buffer const     s = buffer_sent(from, TAMIS_SEND_COPIES);
+        tamis_set *const back = buffer_receive(&s, &spec);
         assert_true(copies_of(back, 1) == TAMIS_COUNT_MANY);
         assert_int_equal(tamis_remove_id(back, 1), TAMIS_ERR_SATURATED);
         assert_int_equal(copies_of(back, 2), i == 0 ? 1 : 0);
@@ -1871,7 +1817,7 @@ int main(int argc, char **argv) {
     static char              names[N_TESTS][120];
     size_t                   n = 0;
     if (argc < 2) return 2;
-    folder = argv[1];
+    golden_folder = argv[1];
     if (argc > 2 && strcmp(argv[2], "--write") == 0) return write_missing();
     if (argc > 2) n_crafted = (unsigned)strtoul(argv[2], NULL, 10);
     for (size_t i = 0; i < COUNT(modes); i++) {

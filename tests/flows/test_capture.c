@@ -1,5 +1,5 @@
 /* test_capture.c - capture files: compared with libpcap, cut at every byte, and damaged. */
-#include "unit.h"
+#include "temporary.h"
 
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -11,7 +11,7 @@
 #define BEGIN_NS UINT64_C(1700000000123456789)
 #define N_PACKETS 40
 
-static char folder[] = "/tmp/tamis-capture-XXXXXX";
+static char folder[32];
 
 static const char *make_path(const char *name) {
     static char path[sizeof folder + 40];
@@ -339,15 +339,14 @@ static void pipes_are_read_as_bytes_arrive(void **state) {
 
 static int make_folder(void **state) {
     (void)state;
-    return mkdtemp(folder) != NULL ? 0 : -1;
+    temporary_folder_make(folder, sizeof folder);
+    return 0;
 }
 
 static int remove_folder(void **state) {
     (void)state;
-    static const char *const names[] = { "micro", "nano",    "swapped", "ng",  "filtered", "whole",
-                                         "cut",   "damaged", "text",    "odd", "two" };
-    for (size_t i = 0; i < COUNT(names); i++) (void)unlink(make_path(names[i]));
-    return rmdir(folder);
+    temporary_folder_remove(folder);
+    return 0;
 }
 
 int main(void) {

@@ -1,15 +1,8 @@
 /* pair.c - see pair.h. */
 #include "pair.h"
 
-#include "core/hash.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-uint64_t pair_random(uint64_t *state) {
-    *state += HASH_GOLDEN;
-    return mix64(*state);
-}
+#include "buffer.h"
+#include "make.h"
 
 tamis_spec pair_spec(const char *kind, const char *geometry, uint64_t capacity) {
     static const tamis_seed seed = { 12345, 67890 };
@@ -22,9 +15,8 @@ tamis_spec pair_spec(const char *kind, const char *geometry, uint64_t capacity) 
 }
 
 pair pair_make(const tamis_spec *spec) {
-    pair          made;
+    pair          made = { .here = make_set_from(spec) };
     tamis_problem problem;
-    if (tamis_create(spec, &made.here, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
     assert_int_equal(tamis_gpu_open(0, &made.gpu, NULL), TAMIS_OK);
     if (tamis_gpu_create(made.gpu, spec, &made.there, &problem) != TAMIS_OK)
         fail_msg("%s", problem.text);
@@ -47,37 +39,19 @@ void pair_upload(pair *both) {
 
 /* ------------------------------------------------------------------ files */
 
-typedef struct bytes {
-    uint8_t *data;
-    size_t   n;
-} bytes;
-
-static bool append(void *context, const void *data, size_t n) {
-    bytes *const to = context;
-    to->data = realloc(to->data, to->n + n);
-    memcpy(to->data + to->n, data, n);
-    to->n += n;
-    return true;
-}
-
-static bytes file_of(const tamis_set *set) {
-    bytes file = { NULL, 0 };
-    assert_int_equal(tamis_write(set, append, &file), TAMIS_OK);
-    return file;
-}
-
 static void compare_files(const pair *both, size_t skipped_first, size_t skipped_last) {
     tamis_set    *down;
     tamis_problem problem;
     if (tamis_gpu_download(both->there, &down, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    bytes const a = file_of(both->here), b = file_of(down);
+    buffer const a = buffer_of(both->here), b = buffer_of(down);
     assert_int_equal(a.n, b.n);
     for (size_t i = skipped_first; i < a.n - skipped_last; i++) {
-        if (a.data[i] != b.data[i])
-            fail_msg("byte %zu of the file is %02x, and %02x on the GPU", i, a.data[i], b.data[i]);
+        if (a.bytes[i] != b.bytes[i])
+            fail_msg("byte %zu of the file is %02x, and %02x on the GPU", i, a.bytes[i],
+                     b.bytes[i]);
     }
-    free(a.data);
-    free(b.data);
+    free(a.bytes);
+    free(b.bytes);
     tamis_free(down);
 }
 
@@ -156,16 +130,17 @@ void pair_remove(pair *both, const uint64_t *ids, size_t n, unsigned flags) {
 }
 
 void pair_history(const char *geometry, size_t pool, unsigned rounds) {
-    tamis_spec spec = pair_spec("line", geometry, pool);
-    uint64_t state = pool, *const ids = malloc(8 * PAIR_MOST);
-    pair       both = pair_make(&spec);
-    bool       refused = false; /* then the counts of refusals differ */
-    bool const can_remove =
+    tamis_spec      spec = pair_spec("line", geometry, pool);
+    uint64_t *const ids = malloc(8 * PAIR_MOST);
+    pair            both = pair_make(&spec);
+    dice            chance = { pool };
+    bool            refused = false; /* then the counts of refusals differ */
+    bool const      can_remove =
         strstr(geometry, "copies=1,") == NULL || strstr(geometry, "counter_bits=0") == NULL;
     for (unsigned round = 0; round < rounds; round++) {
-        size_t const n = 1 + (size_t)(pair_random(&state) % (pool / 2));
+        size_t const n = 1 + (size_t)dice_below(&chance, pool / 2);
         for (size_t i = 0; i < n; i++) {
-            uint64_t const id = pair_random(&state);
+            uint64_t const id = dice_roll(&chance);
             ids[i] = id % 5 == 0 ? id / 5 % 20 : id / 5 % pool;
         }
         if (round % 3 == 2 && can_remove)

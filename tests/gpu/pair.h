@@ -2,6 +2,7 @@
 #ifndef TAMIS_TESTS_GPU_PAIR_H
 #define TAMIS_TESTS_GPU_PAIR_H
 
+#include "dice.h"
 #include "there.h"
 
 typedef struct pair {
@@ -40,8 +41,5 @@ void pair_remove(pair *both, const uint64_t *ids, size_t n, unsigned flags);
  * compared after each. */
 #define PAIR_MOST 20000
 void pair_history(const char *geometry, size_t pool, unsigned rounds);
-
-/* Numbers that look random, the same in each run. */
-uint64_t pair_random(uint64_t *state);
 
 #endif

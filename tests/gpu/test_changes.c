@@ -39,12 +39,11 @@ static void test_floods(void **unused) {
     for (size_t g = 0; g < sizeof geometries / sizeof *geometries; g++) {
         tamis_spec spec = pair_spec("line", geometries[g], 2000);
         pair       both = pair_make(&spec);
-        uint64_t   state = 1;
+        dice       chance = { 1 };
         for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = i % 3 == 0 ? i % 1000 : 77 + i % 2;
         assert_true(pair_add(&both, ids, PAIR_MOST, 0));
         pair_compare(&both);
-        for (size_t i = 0; i < PAIR_MOST; i++)
-            ids[i] = pair_random(&state) % 4 == 0 ? i % 1500 : 77;
+        for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = dice_below(&chance, 4) == 0 ? i % 1500 : 77;
         if (g != 0) pair_remove(&both, ids, PAIR_MOST, 0);
         pair_compare(&both);
         for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = 78;

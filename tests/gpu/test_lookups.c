@@ -1,5 +1,6 @@
 /* test_lookups.c - sets on a GPU give the same answers as the sets on the host. */
 #include "pair.h"
+#include "temporary.h"
 
 #include "core/hash.h"
 
@@ -11,11 +12,11 @@
 
 /* Half of the ids are added, some of them several times. */
 static void fill(pair *both, uint64_t *ids, size_t n, bool has_copies) {
-    uint64_t state = 7;
-    size_t   added = 0;
-    for (size_t i = 0; i < n; i++) ids[i] = i < n / 2 ? i : pair_random(&state);
+    dice   chance = { 7 };
+    size_t added = 0;
+    for (size_t i = 0; i < n; i++) ids[i] = i < n / 2 ? i : dice_roll(&chance);
     for (size_t i = 0; i < n; i += 2) {
-        unsigned const copies = has_copies ? 1 + (unsigned)(pair_random(&state) % 12) / 3 : 1;
+        unsigned const copies = has_copies ? 1 + (unsigned)dice_below(&chance, 12) / 3 : 1;
         /* The set may be full. */
         for (unsigned j = 0; j < copies; j++) added += tamis_add_id(both->here, ids[i]) == TAMIS_OK;
     }
@@ -176,22 +177,20 @@ static void test_files(void **unused) {
     (void)unused;
     tamis_spec     spec = pair_spec("line", NULL, 3000);
     uint64_t       ids[MANY];
-    char           path[] = "/tmp/tamis-gpu-XXXXXX";
-    int const      fd = mkstemp(path);
+    temporary      file = temporary_file();
     tamis_gpu_set *from_file;
     spec.fpr = 0.01;
     pair both = pair_make(&spec);
     fill(&both, ids, MANY, false);
-    assert_true(fd >= 0);
-    assert_int_equal(tamis_save(both.here, path, NULL), TAMIS_OK);
-    assert_int_equal(tamis_gpu_upload_file(both.gpu, path, 0, &from_file, NULL), TAMIS_OK);
+    assert_int_equal(tamis_save(both.here, file.path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_gpu_upload_file(both.gpu, file.path, 0, &from_file, NULL), TAMIS_OK);
     tamis_gpu_free(both.there);
     both.there = from_file;
     pair_ask(&both, ids, MANY);
     pair_compare(&both);
     assert_int_equal(tamis_gpu_upload_file(both.gpu, "/nowhere", 0, &from_file, NULL),
                      TAMIS_ERR_IO);
-    (void)remove(path);
+    temporary_remove(&file);
     pair_free(&both);
 }
 
@@ -202,10 +201,8 @@ static void test_files(void **unused) {
 static void test_parts(void **unused) {
     (void)unused;
     static const char *const kinds[] = { "line", "bloom" };
-    char                     path[] = "/tmp/tamis-gpu-XXXXXX";
-    int const                fd = mkstemp(path);
+    temporary                file = temporary_file();
     tamis_gpu               *gpu;
-    assert_true(fd >= 0);
     assert_int_equal(tamis_gpu_open(0, &gpu, NULL), TAMIS_OK);
     for (unsigned i = 0; i < 2; i++) {
         tamis_spec     spec = pair_spec(kinds[i], NULL, 3000);
@@ -218,15 +215,16 @@ static void test_parts(void **unused) {
         assert_int_equal(tamis_create(&spec, &part, NULL), TAMIS_OK);
         assert_int_equal(tamis_gpu_upload(gpu, part, &none, &problem), TAMIS_ERR_CANNOT);
         assert_non_null(strstr(problem.text, "part of a set"));
-        assert_int_equal(tamis_save(part, path, NULL), TAMIS_OK);
-        assert_int_equal(tamis_gpu_upload_file(gpu, path, 0, &none, &problem), TAMIS_ERR_CANNOT);
+        assert_int_equal(tamis_save(part, file.path, NULL), TAMIS_OK);
+        assert_int_equal(tamis_gpu_upload_file(gpu, file.path, 0, &none, &problem),
+                         TAMIS_ERR_CANNOT);
         assert_int_equal(tamis_gpu_create(gpu, &spec, &none, &problem), TAMIS_ERR_CANNOT);
         assert_non_null(strstr(problem.text, "part of a set"));
         assert_null(none);
         tamis_free(part);
     }
     tamis_gpu_close(gpu);
-    (void)remove(path);
+    temporary_remove(&file);
 }
 
 static void test_refusals(void **unused) {

@@ -111,11 +111,6 @@ static inline uint64_t growing_keys(const tamis_set *set) {
     return tamis_sum_tables(set).keys;
 }
 
-static inline void growing_expect_valid(const tamis_set *set) {
-    const char *why = NULL;
-    if (!tamis_validate(set, &why)) fail_msg("%s", why);
-}
-
 /* Both sets have the same prints, at whatever places. */
 static inline void growing_expect_contents(const tamis_set *a, const tamis_set *b) {
     growing_sum const of_a = growing_contents(a), of_b = growing_contents(b);
@@ -123,8 +118,8 @@ static inline void growing_expect_contents(const tamis_set *a, const tamis_set *
     assert_int_equal(of_a.sum, of_b.sum);
     assert_int_equal(growing_keys(a), growing_keys(b));
     assert_int_equal(tamis_sum_tables(a).saturated, tamis_sum_tables(b).saturated);
-    growing_expect_valid(a);
-    growing_expect_valid(b);
+    expect_valid(a);
+    expect_valid(b);
 }
 
 static inline void growing_expect_table(const tamis_table *a, const tamis_table *b) {
@@ -160,13 +155,6 @@ static inline bool growing_is_canonical(const tamis_set *set) {
 static inline void growing_expect_alike(const tamis_set *a, const tamis_set *b) {
     growing_expect_contents(a, b);
     if (growing_is_canonical(a)) growing_expect_same(a, b);
-}
-
-/* The file of a set; the caller frees. */
-static inline buffer growing_file(const tamis_set *set) {
-    buffer file = { NULL, 0 };
-    assert_int_equal(tamis_write(set, buffer_write, &file), TAMIS_OK);
-    return file;
 }
 
 /* ------------------------------------------------------------------ programs */

@@ -106,7 +106,7 @@ static void no_key_is_lost_in_a_step(void **state) {
         if (set->growth->moved == moved) continue;
         moved = set->growth->moved;
         expect_all(set, id + 1);
-        growing_expect_valid(set);
+        expect_valid(set);
         checks++;
     }
     assert_true(checks >= 4);
@@ -292,7 +292,7 @@ static void clearing_leaves_an_empty_set(void **state) {
     assert_false(grow_is_moving(set));
     assert_int_equal(growing_keys(set), 0);
     assert_int_equal(set->growth->stage, 1);
-    growing_expect_valid(set);
+    expect_valid(set);
     for (uint64_t id = 0; id < n; id++) assert_false(tamis_has_id(set, id));
     (void)growing_bring(set, 0, 3, 0);
     (void)growing_bring(other, 0, 3, 0);
@@ -364,12 +364,12 @@ static void merging_is_all_or_nothing(void **state) {
     for (uint64_t id = 0; id < GROWING_TO - GROWING_TO / 16; id++)
         assert_int_equal(tamis_add_id(from, (UINT64_C(1) << 33) + id), TAMIS_OK);
     assert_true(grow_is_moving(from) || from->growth->stage == GROWING_STAGES);
-    buffer const before = growing_file(into);
+    buffer const before = buffer_of(into);
     assert_int_equal(tamis_merge(into, from), TAMIS_ERR_FULL);
-    buffer const after = growing_file(into);
+    buffer const after = buffer_of(into);
     assert_int_equal(before.n, after.n);
     assert_memory_equal(before.bytes, after.bytes, before.n);
-    growing_expect_valid(into);
+    expect_valid(into);
     expect_all(into, added);
     free(before.bytes);
     free(after.bytes);
@@ -395,7 +395,7 @@ static void subtracting_undoes_merging(void **state) {
                 if (b != 0) assert_int_equal(tamis_subtract(into, from), TAMIS_ERR_ABSENT);
                 if (b != 0) assert_int_equal(growing_contents(into).sum, left.sum);
             }
-            growing_expect_valid(into);
+            expect_valid(into);
             tamis_free(into);
             tamis_free(from);
         }

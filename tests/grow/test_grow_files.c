@@ -6,6 +6,7 @@
 #include "core/le.h"
 #include "growing.h"
 #include "ledger.h"
+#include "temporary.h"
 
 /* The moments at which a set is saved or sent. */
 static const struct {
@@ -14,7 +15,7 @@ static const struct {
 } moments[] = { { 0, 0 }, { 0, 1 }, { 0, 600 }, { 1, 700 }, { 2, 0 }, { 3, 400 }, { 4, 0 } };
 
 static void expect_same_file(const tamis_set *set, const buffer *file) {
-    buffer const again = growing_file(set);
+    buffer const again = buffer_of(set);
     assert_int_equal(again.n, file->n);
     assert_memory_equal(again.bytes, file->bytes, file->n);
     free(again.bytes);
@@ -24,9 +25,9 @@ static void expect_same_file(const tamis_set *set, const buffer *file) {
  * end. Frees `back`. */
 static void goes_on(const tamis_set *set, tamis_set *back, uint64_t n) {
     tamis_set   *other = NULL;
-    buffer const file = growing_file(set);
+    buffer const file = buffer_of(set);
     growing_expect_same(set, back);
-    growing_expect_valid(back);
+    expect_valid(back);
     expect_same_file(back, &file);
     free(file.bytes);
     for (uint64_t id = 0; id < n + 3000; id += 1 + id % 5)
@@ -46,19 +47,18 @@ static void goes_on(const tamis_set *set, tamis_set *back, uint64_t n) {
 /* ------------------------------------------------------------------ files and copies */
 
 static void opened_sets_go_on(void **state) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "grow-%d.tamis", (int)getpid());
+    temporary const file = temporary_file();
     for (size_t m = 0; m < COUNT(moments); m++) {
         tamis_set         *set = growing_make(*state, 1), *back = NULL, *mapped = NULL;
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
         uint64_t const     n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
-        assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+        assert_int_equal(tamis_save(set, file.path, NULL), TAMIS_OK);
         options.flags = m % 2 != 0 ? TAMIS_OPEN_TRUST : 0;
-        assert_int_equal(tamis_open(path, &options, &back, NULL), TAMIS_OK);
+        assert_int_equal(tamis_open(file.path, &options, &back, NULL), TAMIS_OK);
         goes_on(set, back, n);
         /* mapped: the same answers, no changes; a copy of it goes on */
         options.flags |= TAMIS_OPEN_MAP;
-        assert_int_equal(tamis_open(path, &options, &mapped, NULL), TAMIS_OK);
+        assert_int_equal(tamis_open(file.path, &options, &mapped, NULL), TAMIS_OK);
         for (uint64_t id = 0; id < n + 3000; id++)
             assert_int_equal(tamis_has_id(set, id), tamis_has_id(mapped, id));
         assert_int_equal(tamis_add_id(mapped, n), TAMIS_ERR_READ_ONLY);
@@ -70,14 +70,14 @@ static void opened_sets_go_on(void **state) {
         goes_on(set, back, n);
         tamis_free(set);
     }
-    (void)unlink(path);
+    temporary_remove(&file);
 }
 
 static void read_sets_and_copies_go_on(void **state) {
     for (size_t m = 0; m < COUNT(moments); m++) {
         tamis_set     *set = growing_make(*state, 2), *back = NULL, *copy = NULL;
         uint64_t const n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
-        buffer const   file = growing_file(set);
+        buffer const   file = buffer_of(set);
         assert_int_equal(tamis_read(file.bytes, file.n, NULL, &back, NULL), TAMIS_OK);
         free(file.bytes);
         goes_on(set, back, n);
@@ -91,7 +91,7 @@ static void read_sets_and_copies_go_on(void **state) {
 static void headers_say_how_it_grows(void **state) {
     tamis_set *const set = growing_make(*state, 3);
     (void)growing_bring(set, 0, 2, 500);
-    buffer const file = growing_file(set);
+    buffer const file = buffer_of(set);
     assert_int_equal(le32_load(file.bytes + 12), 2);
     assert_int_equal(le32_load(file.bytes + 88), 2);
     assert_int_equal(le32_load(file.bytes + 92), GROWING_STAGES);
@@ -110,17 +110,16 @@ static void headers_say_how_it_grows(void **state) {
 /* A received set has the prints of the sender, and can grow as far. */
 static void received_sets_go_on(void **state) {
     for (size_t m = 0; m < COUNT(moments); m++) {
-        tamis_set     *set = growing_make(*state, 4), *back = NULL, *like = NULL;
+        tamis_set     *set = growing_make(*state, 4);
         unsigned const flags = (set->abilities & TAMIS_CAN_COUNT) != 0 ? TAMIS_SEND_COPIES : 0;
         uint64_t const n = growing_bring(set, 0, moments[m].stage, moments[m].progress);
-        buffer         sent = { NULL, 0 };
+        buffer const   sent = buffer_sent(set, flags);
         tamis_spec     spec = TAMIS_SPEC_INIT;
-        assert_int_equal(tamis_send(set, flags, buffer_write, &sent), TAMIS_OK);
-        assert_int_equal(tamis_receive(sent.bytes, sent.n, NULL, &back, NULL), TAMIS_OK);
+        tamis_set     *back = buffer_receive(&sent, NULL);
         growing_expect_contents(set, back);
         assert_int_equal(inspect(back).facts.grow_to, GROWING_TO);
         spec.like = set;
-        assert_int_equal(tamis_receive(sent.bytes, sent.n, &spec, &like, NULL), TAMIS_OK);
+        tamis_set *const like = buffer_receive(&sent, &spec);
         growing_expect_contents(set, like);
         add_ids(back, n, GROWING_TO - n);
         add_ids(set, n, GROWING_TO - n);
@@ -137,13 +136,9 @@ static void received_sets_go_on(void **state) {
 /* Without copies the received set cannot remove; it grows as far as the sender does. */
 static void sets_received_without_copies_go_on(void **state) {
     tamis_set *const set = growing_make(*state, 5);
-    tamis_set       *back = NULL;
-    tamis_problem    problem = { 0 };
     uint64_t const   n = growing_bring(set, 0, 1, 500);
-    buffer           sent = { NULL, 0 };
-    assert_int_equal(tamis_send(set, 0, buffer_write, &sent), TAMIS_OK);
-    if (tamis_receive(sent.bytes, sent.n, NULL, &back, &problem) != TAMIS_OK)
-        fail_msg("%s", problem.text);
+    buffer const     sent = buffer_sent(set, 0);
+    tamis_set *const back = buffer_receive(&sent, NULL);
     assert_true(inspect(back).facts.grow_to >= GROWING_TO);
     for (uint64_t id = 0; id < n + 3000; id++)
         assert_int_equal(tamis_has_id(set, id), tamis_has_id(back, id));
@@ -163,7 +158,7 @@ static void add_all(tamis_set *set, uint64_t n) {
     for (uint64_t id = 0; id < n / 2; id++) {
         tamis_status status = tamis_add_id(set, id);
         if (status == TAMIS_ERR_MEMORY) {
-            growing_expect_valid(set);
+            expect_valid(set);
             expect_ids(set, 0, id);
             status = tamis_add_id(set, id);
         }
@@ -195,7 +190,7 @@ static void merge(tamis_set *into, const tamis_set *from) {
     tamis_status      status = tamis_merge(into, from);
     if (status == TAMIS_ERR_MEMORY) {
         assert_int_equal(growing_contents(into).sum, before.sum);
-        growing_expect_valid(into);
+        expect_valid(into);
         status = tamis_merge(into, from);
     }
     assert_int_equal(status, TAMIS_OK);
@@ -223,7 +218,7 @@ static bool life_with_a_refusal(const growing_case *tried, size_t at) {
     growing_expect_same(set, back);
     merge(copy, back);
     expect_ids(copy, 0, n);
-    growing_expect_valid(copy);
+    expect_valid(copy);
     free(file.bytes);
     tamis_free(set);
     tamis_free(copy);
@@ -255,7 +250,7 @@ static void a_set_without_memory_is_full(void **state) {
     assert_int_equal(tamis_resize(set, GROWING_TO, NULL), TAMIS_ERR_MEMORY);
     assert_int_equal(set->growth->stage, 0);
     expect_ids(set, 0, id);
-    growing_expect_valid(set);
+    expect_valid(set);
     book.is_empty = false;
     add_ids(set, id, GROWING_TO - id);
     add_ids(other, 0, GROWING_TO);

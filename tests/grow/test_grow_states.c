@@ -44,13 +44,12 @@ static void put(tamis_states *states, uint64_t first, uint64_t n) {
 }
 
 static void expect(const tamis_states *states, uint64_t first, uint64_t n) {
-    const char *why = NULL;
     for (uint64_t id = first; id < first + n; id++) {
         uint32_t value = VALUES;
         assert_int_equal(tamis_states_get_id(states, id, &value), TAMIS_OK);
         assert_int_equal(value, value_of(id));
     }
-    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
+    expect_valid_states(states);
 }
 
 /* Put keys until a step has moved so many buckets of 1000. Returns how many there are. */
@@ -63,16 +62,9 @@ static uint64_t put_until(tamis_states *states, uint64_t n, unsigned stage, uint
     return n;
 }
 
-static buffer bytes_of(const tamis_states *states) {
-    buffer file = { NULL, 0 };
-    assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
-    return file;
-}
-
 static void assert_unchanged(const tamis_states *states, buffer *before) {
-    buffer now = bytes_of(states);
-    assert_int_equal(now.n, before->n);
-    assert_memory_equal(now.bytes, before->bytes, now.n);
+    buffer now = buffer_of_states(states);
+    buffer_expect_equal(&now, before);
     free(now.bytes);
     free(before->bytes);
 }
@@ -286,7 +278,7 @@ static void a_size_is_taken_or_refused(void **state) {
     tamis_states       *fixed = NULL;
     tamis_states_spec   spec = spec_of(*state, 40, 3);
     uint64_t            capacity = 0, n = put_until(states, 0, 1, 300);
-    buffer              before = bytes_of(states);
+    buffer              before = buffer_of_states(states);
     assert_int_equal(tamis_states_resize(NULL, FIRST, NULL), TAMIS_ERR_ARGUMENT);
     assert_int_equal(tamis_states_resize(states, FIRST, &capacity), TAMIS_ERR_FULL);
     assert_int_equal(tamis_states_resize(states, 2 * LAST, &capacity), TAMIS_ERR_LIMIT);
@@ -311,7 +303,6 @@ static void a_late_sweep_stays_whole(void **state) {
     for (uint64_t ticks = 1; ticks < 200; ticks += 7) {
         tamis_states *states = make(*state, 50, 3), *back = NULL;
         uint64_t      n = put_until(states, 0, 0, 400), backlog;
-        buffer        file = { NULL, 0 };
         tamis_problem problem = { 0 };
         assert_int_equal(tamis_states_tick(states, ticks, NULL, NULL), TAMIS_OK);
         sweep *const hand = &states->set.table.sweep;
@@ -319,7 +310,7 @@ static void a_late_sweep_stays_whole(void **state) {
         tamis_grow_follow_sweep(&states->set);
         while (states->set.growth->stage == 0) put(states, 100000 + n++, 1);
         assert_true(sweep_is_whole(hand));
-        assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+        buffer const file = buffer_of_states(states);
         if (tamis_states_read(file.bytes, file.n, NULL, &back, &problem) != TAMIS_OK)
             fail_msg("%s", problem.text);
         do {
@@ -337,15 +328,13 @@ static void a_late_sweep_stays_whole(void **state) {
 static void files_go_on(void **state) {
     for (uint64_t progress = 1; progress < 800; progress += 250) {
         tamis_states *states = make(*state, 40, 3), *back = NULL, *copy = NULL;
-        buffer        file = { NULL, 0 }, again = { NULL, 0 };
         put(states, 500000, 300);
         assert_int_equal(tamis_states_tick(states, 11, NULL, NULL), TAMIS_OK);
         uint64_t const n = put_until(states, 0, 1, progress);
-        assert_int_equal(tamis_states_write(states, buffer_write, &file), TAMIS_OK);
+        buffer const   file = buffer_of_states(states);
         assert_int_equal(tamis_states_read(file.bytes, file.n, NULL, &back, NULL), TAMIS_OK);
-        assert_int_equal(tamis_states_write(back, buffer_write, &again), TAMIS_OK);
-        assert_int_equal(file.n, again.n);
-        assert_memory_equal(file.bytes, again.bytes, file.n);
+        buffer const again = buffer_of_states(back);
+        buffer_expect_equal(&again, &file);
         assert_int_equal(tamis_states_copy(states, &copy), TAMIS_OK);
         for (unsigned i = 0; i < 30; i++) {
             uint64_t here[VALUES], there[VALUES], also[VALUES];
@@ -410,7 +399,7 @@ static void merge_two(const char *kind, moment a, moment b) {
     put(from, OTHER + m++, 1);
     let_pass(from, 5);
     let_pass(from, 4);
-    buffer before = bytes_of(from);
+    buffer before = buffer_of_states(from);
     assert_int_equal(tamis_states_merge(into, from), TAMIS_OK);
     assert_unchanged(from, &before);
     expect(into, 0, n);
@@ -438,13 +427,13 @@ static void a_merge_is_done_or_not(void **state) {
     tamis_states *const into = make_at(*state, (moment){ 0, 300 }, 0, &n);
     tamis_states *const from = make_at(*state, (moment){ 2, 0 }, OTHER, &m);
     assert_int_equal(tamis_states_put_id(from, 7, (value_of(7) + 1) % VALUES), TAMIS_OK);
-    buffer before = bytes_of(into);
+    buffer before = buffer_of_states(into);
     assert_int_equal(tamis_states_merge(into, from), TAMIS_ERR_CONFLICT);
     assert_unchanged(into, &before);
     assert_int_equal(tamis_states_set_id(from, 7, value_of(7)), TAMIS_OK);
     while (m < 85000) put(from, OTHER + m++, 1);
     while (n < 85000) put(into, n++, 1);
-    before = bytes_of(into);
+    before = buffer_of_states(into);
     assert_int_equal(tamis_states_merge(into, from), TAMIS_ERR_FULL);
     assert_unchanged(into, &before);
     tamis_states_free(into);

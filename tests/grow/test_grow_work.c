@@ -189,7 +189,7 @@ static uint64_t larger_body(const tamis_set *set) {
 
 static void expect_one_table(const tamis_set *set, uint64_t before) {
     uint64_t const larger = larger_body(set), most = larger + larger / 20 + OTHER_BYTES;
-    uint64_t const now = resident_bytes(); /* 0: the system does not tell */
+    uint64_t const now = resident_own_bytes(); /* 0: the system does not tell */
     if (now > before + most)
         fail_msg("%llu keys: %llu bytes in memory, a table has %llu",
                  (unsigned long long)growing_keys(set), (unsigned long long)(now - before),
@@ -218,7 +218,7 @@ static void resident_memory_is_one_table(void **state) {
     if (many < 10000000 && tried->mode->fpr > 1e-5) return;
     spec.grow_to = many;
     tamis_set *const set = make_set_from(&spec);
-    uint64_t const   before = resident_bytes();
+    uint64_t const   before = resident_own_bytes();
     for (uint64_t first = 0; first < many && before != 0; first += COUNT(ids)) {
         for (size_t i = 0; i < COUNT(ids); i++) ids[i] = first + i;
         if (grow_is_moving(set) && first / COUNT(ids) % 8 == 0)

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "churn.h"
 #include "ledger.h"
+#include "temporary.h"
 
 #include "grow.h"
 
@@ -689,16 +690,15 @@ static const char *read_alike(const tamis_set *set) {
 }
 
 static const char *saved_opened_mapped_alike(const subject *variant) {
-    char path[64];
-    (void)snprintf(path, sizeof path, "laws-%d.tamis", (int)getpid());
     tamis_set *const set = subject_make(variant, 16);
     MUST(set != NULL, "could not be made");
-    const char *why = churned(variant, set);
-    if (why == NULL && tamis_save(set, path, NULL) != TAMIS_OK) why = "save failed";
+    temporary const file = temporary_file();
+    const char     *why = churned(variant, set);
+    if (why == NULL && tamis_save(set, file.path, NULL) != TAMIS_OK) why = "save failed";
     for (unsigned flags = 0; flags < 4 && why == NULL; flags++)
-        why = opened_alike(set, path, flags);
+        why = opened_alike(set, file.path, flags);
     if (why == NULL) why = read_alike(set);
-    (void)unlink(path);
+    temporary_remove(&file);
     tamis_free(set);
     return why;
 }
@@ -782,7 +782,8 @@ static const char *error_rate_is_as_predicted(const subject *variant) {
     bool const     is_short = variant->operations < SHORT_RUN;
     uint64_t const strangers = min_u64((is_short ? 10 : 2) * variant->operations, 200000);
     uint64_t const filters = is_short ? MOST_FILTERS / 2 : MOST_FILTERS;
-    double         sum = 0, squares = 0, predicted = 0;
+    series         rates = { 0, 0, 0 };
+    double         predicted = 0;
     if (variant->isa != NULL && !isa_is_best(variant->kind, variant->isa))
         return NULL; /* same bytes */
     for (uint64_t i = 0; i < filters; i++) {
@@ -794,11 +795,9 @@ static const char *error_rate_is_as_predicted(const subject *variant) {
         if (why == NULL && tamis_inspect(set, &info) == TAMIS_OK) predicted = info.plan.fpr;
         tamis_free(set);
         if (why != NULL) return why;
-        sum += current;
-        squares += current * current;
+        series_add(&rates, current);
     }
-    double const n = (double)filters, mean = sum / n;
-    double const sigma = sqrt(fmax(squares / n - mean * mean, 0) / (n - 1));
+    double const mean = series_mean(&rates), sigma = series_error(&rates, 0);
     double const twice = predicted * predicted; /* a kind may count keys that collide twice */
     MUST(fabs(mean - predicted) <= 4 * sigma + 1e-9 * predicted + twice,
          "mean fpr %.4g +- %.2g, predicted %.4g", mean, sigma, predicted);

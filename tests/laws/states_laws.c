@@ -1,6 +1,7 @@
 /* states_laws.c - the laws of states: what <tamis/states.h> promises, for every kind. */
 #include "buffer.h"
 #include "life.h"
+#include "temporary.h"
 
 #include "grow.h"
 
@@ -374,26 +375,24 @@ static const char *files_keep_everything(const subject *variant) {
     tamis_states      *read = NULL, *mapped = NULL;
     tamis_set         *set = NULL;
     buffer             file = { NULL, 0 };
-    char               path[] = "tamis-states-XXXXXX";
     tamis_open_options map = TAMIS_OPEN_OPTIONS_INIT;
     tamis_problem      problem;
     uint64_t           a = 0, b = 0;
     const char        *why = life_grown(&l, variant, 7);
     if (why != NULL) return why;
     map.flags = TAMIS_OPEN_MAP;
-    int const fd = mkstemp(path);
-    MUST(fd >= 0 && close(fd) == 0, "no file");
+    temporary const saved = temporary_file();
     if (variant->timeout != 0) MUST(life_tick(&l, variant->timeout / 3 + 1) == NULL, "no tick");
     MUST(tamis_states_write(l.states, buffer_write, &file) == TAMIS_OK, "not written");
     MUST(tamis_states_read(file.bytes, file.n, NULL, &read, &problem) == TAMIS_OK, "%s",
          problem.text);
     MUST(is_same(read, l.states), "read back as something else");
-    MUST(tamis_states_save(l.states, path, &problem) == TAMIS_OK, "%s", problem.text);
-    MUST(tamis_states_open(path, &map, &mapped, &problem) == TAMIS_OK, "%s", problem.text);
+    MUST(tamis_states_save(l.states, saved.path, &problem) == TAMIS_OK, "%s", problem.text);
+    MUST(tamis_states_open(saved.path, &map, &mapped, &problem) == TAMIS_OK, "%s", problem.text);
     MUST(is_same(mapped, l.states), "mapped as something else");
     MUST(tamis_states_put_id(mapped, 1, 0) == TAMIS_ERR_READ_ONLY, "written to a mapped file");
-    MUST(tamis_open(path, NULL, &set, &problem) == TAMIS_ERR_KIND, "states opened as a set");
-    MUST(unlink(path) == 0, "no file");
+    MUST(tamis_open(saved.path, NULL, &set, &problem) == TAMIS_ERR_KIND, "states opened as a set");
+    temporary_remove(&saved);
     for (unsigned i = 0; variant->timeout != 0 && i < 5; i++) {
         MUST(tamis_states_tick(read, variant->timeout / 4, NULL, &a) == TAMIS_OK, "no tick");
         MUST(tamis_states_tick(l.states, variant->timeout / 4, NULL, &b) == TAMIS_OK, "no tick");

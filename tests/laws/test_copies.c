@@ -18,8 +18,6 @@ typedef struct wish {
 static tamis_set *make(const char *kind, const wish *wanted) {
     tamis_seed const seed = { 5, 6 };
     tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    tamis_problem    problem;
     spec.capacity = wanted->capacity;
     spec.copies = wanted->copies;
     spec.count_to = wanted->count_to;
@@ -28,8 +26,7 @@ static tamis_set *make(const char *kind, const wish *wanted) {
     spec.prefer = TAMIS_PREFER_SMALL;
     spec.kind = kind;
     spec.seed = &seed;
-    if (tamis_create(&spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return set;
+    return make_set_from(&spec);
 }
 
 /* ------------------------------------------------------------------ room */
@@ -98,9 +95,6 @@ static const crowd crowds[] = {
 static bool is_refused(const crowd *many, uint64_t seed_low, double *ret_stated) {
     tamis_seed const seed = { seed_low, 7 };
     tamis_spec       spec = TAMIS_SPEC_INIT;
-    tamis_set       *set = NULL;
-    tamis_problem    problem;
-    tamis_info       info;
     bool             is_full = false;
     spec.capacity = spec.lifetime = many->keys;
     spec.copies = many->copies;
@@ -109,9 +103,8 @@ static bool is_refused(const crowd *many, uint64_t seed_low, double *ret_stated)
     spec.kind = many->kind;
     spec.geometry = many->geometry;
     spec.seed = &seed;
-    if (tamis_create(&spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
-    *ret_stated = info.plan.overflow;
+    tamis_set *const set = make_set_from(&spec);
+    *ret_stated = inspect(set).plan.overflow;
     for (uint64_t i = 0; i < many->keys * many->copies && !is_full; i++) {
         is_full = tamis_add_id(set, i % many->keys) != TAMIS_OK;
     }
@@ -128,7 +121,7 @@ static void overflow_with_copies_is_as_likely_as_stated_or_less(void **state) {
         double refused = 0, stated = 0;
         for (unsigned round = 0; round < rounds; round++)
             refused += is_refused(&crowds[i], round, &stated);
-        double const share = refused / rounds, sigma = sqrt(stated * (1 - stated) / rounds);
+        double const share = refused / rounds, sigma = share_error(stated, rounds);
         print_message("# %s: %.3f refused, %.3f stated\n", crowds[i].kind, share, stated);
         assert_true(stated > .03 && stated < .9); /* or it would show nothing */
         assert_true(share <= stated + 4 * sigma);
@@ -323,7 +316,7 @@ static void the_present_rate_counts_fingerprints_once(void **state) {
         for (uint64_t key = n; key < n + strangers; key++) found += tamis_has_id(set, key);
         assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
         double const rate = (double)found / (double)strangers;
-        double const sigma = sqrt(info.current_fpr * (1 - info.current_fpr) / (double)strangers);
+        double const sigma = share_error(info.current_fpr, (double)strangers);
         if (fabs(rate - info.current_fpr) > 5 * sigma)
             fail_msg("%s: %.4f is stated, %.4f measured", kinds[i % 2], info.current_fpr, rate);
         assert_near(info.distinct, (double)n, .02);

@@ -9,7 +9,7 @@
  *
  * usage: test_saturation [SETS]     of each geometry
  */
-#include "subject.h"
+#include "overload.h"
 
 static uint64_t n_sets = 1500;
 
@@ -19,29 +19,13 @@ typedef struct life {
     double      slack; /* what the prediction may be too small by */
 } life;
 
-static bool is_stuck_after(const life *lived, uint64_t seed, double *ret_predicted) {
-    tamis_set *const set = make_set(&(subject){ .kind = "counting",
-                                                .geometry = lived->geometry,
-                                                .capacity = lived->capacity,
-                                                .lifetime = lived->lifetime },
-                                    seed);
-    replace_ids(set, lived->capacity, lived->lifetime);
-    tamis_info const info = inspect(set);
-    tamis_free(set);
-    *ret_predicted = info.plan.saturation;
-    return info.facts.saturated != 0;
-}
-
 static void saturation_is_as_likely_as_stated(void **state) {
     const life *const lived = *state;
-    double            predicted = 0, stuck = 0;
-    for (uint64_t seed = 0; seed < n_sets; seed++) stuck += is_stuck_after(lived, seed, &predicted);
-    double const measured = stuck / (double)n_sets;
-    double const sigma = sqrt(predicted * (1 - predicted) / (double)n_sets) + 1e-9;
-    double const high = (1 + lived->slack) * predicted, low = (0.9 - lived->slack / 2) * predicted;
-    if (measured > high + 4 * sigma || measured < low - 4 * sigma) {
-        fail_msg("%s: %.4f +- %.4f, predicted %.4f", lived->geometry, measured, sigma, predicted);
-    }
+    subject const     variant = { .kind = "counting",
+                                  .geometry = lived->geometry,
+                                  .capacity = lived->capacity,
+                                  .lifetime = lived->lifetime };
+    check_saturation(&variant, n_sets, 0.9 - lived->slack / 2, 1 + lived->slack);
 }
 
 int main(int argc, char **argv) {

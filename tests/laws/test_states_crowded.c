@@ -5,19 +5,8 @@
  * Callers keep to the rules: put what is new, move and drop what is there. They name the value that
  * a key has (`from`), or do not. New ids come for ever; a key that is refused is replaced at once.
  */
-#include "dice.h"
+#include "make.h"
 
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <tamis/tamis.h>
-
-#include <cmocka.h>
-
-#define COUNT(list) (sizeof(list) / sizeof(list)[0])
 #define LIVES 16 /* times that all keys are replaced */
 #define STRANGERS 50000
 #define FIRST_STRANGER (UINT64_C(1) << 50)
@@ -142,7 +131,7 @@ static crowd crowd_make(const subject *about, uint64_t seed) {
     spec.kind = about->kind;
     spec.geometry = about->geometry;
     spec.seed = &fixed;
-    assert_int_equal(tamis_states_create(&spec, &c.states, NULL), TAMIS_OK);
+    c.states = make_states_from(&spec);
     c.id = calloc(about->keys, sizeof c.id[0]);
     c.value = calloc(about->keys, sizeof c.value[0]);
     assert_true(c.id != NULL && c.value != NULL);
@@ -163,12 +152,11 @@ static void a_crowded_table_keeps_its_plan(void **state) {
         tamis_states_info    info = { 0 };
         double               keys = 0, tables = 4;
         for (uint64_t seed = 1; seed <= (uint64_t)tables; seed++) {
-            crowd       c = crowd_make(about, seed);
-            const char *why = "";
+            crowd c = crowd_make(about, seed);
             live(&c);
             ask(&c, &sum);
             assert_int_equal(tamis_states_inspect(c.states, &info), TAMIS_OK);
-            if (!tamis_states_validate(c.states, &why)) fail_msg("%s", why);
+            expect_valid_states(c.states);
             keys += (double)info.keys / tables;
             crowd_free(&c);
         }
@@ -202,8 +190,7 @@ static void state_direct_ages_only_on_request(void **state) {
     assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_ERR_CANNOT);
     for (unsigned i = 0; i < 2; i++) {
         spec.geometry = i == 0 ? "counter_bits=3" : "counter_bits=0";
-        assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
-        tamis_states_free(states);
+        tamis_states_free(make_states_from(&spec));
     }
 }
 

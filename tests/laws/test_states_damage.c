@@ -20,14 +20,13 @@ static const job jobs[] = { { "line", "I7", "I8" }, { "rank", "I6", "I7" } };
 static tamis_states *make(const char *kind) {
     tamis_seed const  seed = { 3, 4 };
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
-    tamis_states     *states = NULL;
     spec.capacity = KEYS;
     spec.values = VALUES;
     spec.timeout = 50;
     spec.kind = kind;
     spec.fpr = 1e-6;
     spec.seed = &seed;
-    assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
+    tamis_states *const states = make_states_from(&spec);
     for (uint64_t key = 0; key < KEYS; key++) {
         assert_int_equal(tamis_states_put_id(states, key, 0), TAMIS_OK);
     }

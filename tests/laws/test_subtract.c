@@ -1,5 +1,6 @@
 /* test_subtract.c - tamis_subtract() case by case; the law for all kinds is in set_laws.c. */
 #include "subject.h"
+#include "temporary.h"
 
 #define KEYS 300
 
@@ -133,19 +134,18 @@ static void kinds_that_cannot_subtract_are_refused(void **state) {
 /* A mapped set can be subtracted from another, but nothing can be subtracted from it. */
 static void mapped_sets_are_only_read(void **state) {
     (void)state;
-    char               path[64];
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *mapped = NULL;
     tamis_set *const   set = make(&kinds[2], 1);
-    (void)snprintf(path, sizeof path, "subtract-%d.tamis", (int)getpid());
+    temporary const    file = temporary_file();
     options.flags = TAMIS_OPEN_MAP;
     add_copies(set, 1, 2);
-    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
-    assert_int_equal(tamis_open(path, &options, &mapped, NULL), TAMIS_OK);
+    assert_int_equal(tamis_save(set, file.path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_open(file.path, &options, &mapped, NULL), TAMIS_OK);
     assert_int_equal(tamis_subtract(mapped, set), TAMIS_ERR_READ_ONLY);
     assert_int_equal(tamis_subtract(set, mapped), TAMIS_OK);
     assert_int_equal(set->table.keys, 0);
-    assert_int_equal(unlink(path), 0);
+    temporary_remove(&file);
     tamis_free(mapped);
     tamis_free(set);
 }

@@ -1,6 +1,7 @@
 /* test_part_files.c - parts that are copied, saved, mapped, sent, resized; and damaged files. */
 #include "buffer.h"
 #include "make.h"
+#include "temporary.h"
 
 #include "core/le.h"
 #include "file.h"
@@ -35,21 +36,14 @@ static void fill(tamis_set *set, uint64_t n) {
     }
 }
 
-static buffer file_of(const tamis_set *set) {
-    buffer file = { NULL, 0 };
-    assert_int_equal(tamis_write(set, buffer_write, &file), TAMIS_OK);
-    return file;
-}
-
 /* The set is the same part with the same bytes, and refuses keys of other parts. */
 static void expect_part(tamis_set *set, const buffer *file, uint64_t n) {
-    buffer const again = file_of(set);
+    buffer const again = buffer_of(set);
     tamis_facts  facts;
     assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
     assert_int_equal(facts.part, PART);
     assert_int_equal(facts.parts, PARTS);
-    assert_int_equal(again.n, file->n);
-    assert_memory_equal(again.bytes, file->bytes, file->n);
+    buffer_expect_equal(&again, file);
     for (uint64_t id = 0; id < n; id++) {
         bool const owns = tamis_part_of_hash(tamis_hash_id(set, id), PARTS) == PART;
         assert_int_equal(tamis_has_id(set, id), owns);
@@ -60,27 +54,24 @@ static void expect_part(tamis_set *set, const buffer *file, uint64_t n) {
 /* Copies, and files that are read and mapped, are the same part byte by byte; also in a step of
  * growing. */
 static void check_life(tamis_set *set, uint64_t n) {
-    char               path[] = "/tmp/tamis-part-XXXXXX";
+    temporary const    saved = temporary_file();
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *again = NULL;
-    buffer const       file = file_of(set);
-    int const          fd = mkstemp(path);
-    assert_true(fd >= 0);
+    buffer const       file = buffer_of(set);
     assert_int_equal(tamis_copy(set, &again), TAMIS_OK);
     expect_part(again, &file, n);
     tamis_free(again);
     assert_int_equal(tamis_read(file.bytes, file.n, NULL, &again, NULL), TAMIS_OK);
     expect_part(again, &file, n);
     tamis_free(again);
-    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_save(set, saved.path, NULL), TAMIS_OK);
     options.flags = TAMIS_OPEN_MAP;
-    assert_int_equal(tamis_open(path, &options, &again, NULL), TAMIS_OK);
+    assert_int_equal(tamis_open(saved.path, &options, &again, NULL), TAMIS_OK);
     expect_part(again, &file, n);
     assert_int_equal(tamis_add_id(again, 0), TAMIS_ERR_READ_ONLY);
     tamis_free(again);
     free(file.bytes);
-    (void)close(fd);
-    (void)unlink(path);
+    temporary_remove(&saved);
 }
 
 static void a_part_is_kept_by_copies_and_files(void **state) {
@@ -110,12 +101,11 @@ static void a_growing_part_is_kept_at_every_moment(void **state) {
 }
 
 static void a_part_is_sent_as_one(void **state) {
-    tamis_set *const set = make_part(*state, 24000), *again = NULL;
-    buffer           sent = { NULL, 0 };
+    tamis_set *const set = make_part(*state, 24000);
     tamis_problem    problem;
     fill(set, 40000);
-    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &sent), TAMIS_OK);
-    assert_int_equal(tamis_receive(sent.bytes, sent.n, NULL, &again, &problem), TAMIS_OK);
+    buffer const sent = buffer_sent(set, TAMIS_SEND_COPIES);
+    tamis_set   *again = buffer_receive(&sent, NULL);
     assert_int_equal(part_of_set(again).part, PART);
     for (uint64_t id = 0; id < 40000; id++)
         assert_int_equal(tamis_has_id(again, id), tamis_has_id(set, id));
@@ -148,7 +138,7 @@ static void expect_header(const buffer *file, uint32_t required, uint32_t part, 
 
 static void impossible_parts_of_files_are_refused(void **state) {
     tamis_set *const set = make_part(*state, 0);
-    buffer const     file = file_of(set);
+    buffer const     file = buffer_of(set);
     expect_header(&file, NEEDS_PART, 8, 8, TAMIS_ERR_CORRUPT);
     expect_header(&file, NEEDS_PART, 0, 0, TAMIS_ERR_CORRUPT);
     expect_header(&file, NEEDS_PART, 1, 7, TAMIS_ERR_CORRUPT);

@@ -38,7 +38,7 @@ static void expect_same_answers(const tamis_set *whole, tamis_set *const *parts,
     uint64_t keys = 0;
     for (uint32_t i = 0; i < n; i++) {
         keys += growing_keys(parts[i]);
-        growing_expect_valid(parts[i]);
+        expect_valid(parts[i]);
     }
     assert_int_equal(keys, growing_keys(whole));
     for (uint64_t id = 0; id < PROBES; id++) {
@@ -57,7 +57,7 @@ static void expect_same_answers(const tamis_set *whole, tamis_set *const *parts,
 static void expect_joined(const tamis_set *joined, const tamis_set *whole) {
     growing_expect_contents(joined, whole);
     if (!growing_is_canonical(whole)) return;
-    buffer a = growing_file(joined), b = growing_file(whole);
+    buffer a = buffer_of(joined), b = buffer_of(whole);
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.bytes, b.bytes, b.n);
     free(a.bytes);

@@ -9,9 +9,11 @@
  * many of those keys must be in it. Of the others one in three adds keys of its own and removes
  * them again, and the rest look up keys that stay. It ends when all keys are in and --lookups
  * lookups were made. The process may be killed at any time: the file on the disk is then the last
- * one that was saved. It uses nothing but the public header, so that one file of it and one of the
- * library can be compiled with ThreadSanitizer.
+ * one that was saved. It uses nothing of the library but the public header, so that one file of it
+ * and one of the library can be compiled with ThreadSanitizer.
  */
+#include "../support/dice.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -55,13 +57,6 @@ static bool is_over(const crowd *all) {
 
 static uint64_t more(uint64_t *sum, uint64_t n) {
     return __atomic_add_fetch(sum, n, __ATOMIC_RELAXED);
-}
-
-static uint64_t next_random(uint64_t *state) { /* splitmix64 */
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
 }
 
 /* ------------------------------------------------------------------ what threads do */
@@ -120,7 +115,8 @@ static void churn(crowd *all, unsigned number) {
 }
 
 static void look_up(crowd *all, unsigned number) {
-    uint64_t ids[BATCH], random = number;
+    uint64_t ids[BATCH];
+    dice     random = { number };
     bool     is_there[BATCH];
     while (!is_over(all)) {
         uint64_t const stable = __atomic_load_n(&all->stable, __ATOMIC_ACQUIRE);
@@ -128,7 +124,7 @@ static void look_up(crowd *all, unsigned number) {
             (void)sched_yield();
             continue;
         }
-        for (size_t i = 0; i < BATCH; i++) ids[i] = next_random(&random) % stable;
+        for (size_t i = 0; i < BATCH; i++) ids[i] = dice_below(&random, stable);
         size_t found = tamis_has_id_batch(all->set, ids, BATCH, is_there);
         for (size_t i = 0; i < BATCH / 8; i++) found += tamis_has_id(all->set, ids[i]);
         if (found != BATCH + BATCH / 8) (void)more(&all->missed, BATCH + BATCH / 8 - found);

@@ -4,6 +4,7 @@
 #include "dice.h"
 #include "grow.h"
 #include "ledger.h"
+#include "make.h"
 #include "share.h"
 
 #include <pthread.h>
@@ -72,32 +73,14 @@ static void bring_to_one_stage(tamis_set *a, tamis_set *b, const variant *one) {
     assert_int_equal(tamis_resize(a, one->grow_to, NULL), tamis_resize(b, one->grow_to, NULL));
 }
 
-static buffer bytes_of(const tamis_set *set) {
-    buffer to = { 0 };
-    assert_int_equal(tamis_write(set, buffer_write, &to), TAMIS_OK);
-    return to;
-}
-
 /* The order of cells in `rank` depends on the history, but a stream of it is sorted. */
-static buffer contents_of(const tamis_set *set) {
-    buffer to = { 0 };
-    assert_int_equal(tamis_send(set, TAMIS_SEND_COPIES, buffer_write, &to), TAMIS_OK);
-    return to;
-}
-
 static void assert_same(const variant *one, const tamis_set *a, const tamis_set *b) {
     bool const   is_rank = strcmp(one->kind, "rank") == 0;
-    buffer const of_a = is_rank ? contents_of(a) : bytes_of(a);
-    buffer const of_b = is_rank ? contents_of(b) : bytes_of(b);
-    assert_int_equal(of_a.n, of_b.n);
-    assert_memory_equal(of_a.bytes, of_b.bytes, of_a.n);
+    buffer const of_a = is_rank ? buffer_sent(a, TAMIS_SEND_COPIES) : buffer_of(a);
+    buffer const of_b = is_rank ? buffer_sent(b, TAMIS_SEND_COPIES) : buffer_of(b);
+    buffer_expect_equal(&of_a, &of_b);
     free(of_a.bytes);
     free(of_b.bytes);
-}
-
-static void assert_valid(const tamis_set *set) {
-    const char *why = NULL;
-    if (!tamis_validate(set, &why)) fail_msg("%s", why);
 }
 
 /* ------------------------------------------------------------------ one thread */
@@ -131,7 +114,7 @@ static void one_thread_sees_an_ordinary_set(void **state) {
         dice             die = { 5 };
         for (unsigned i = 0; i < 120000; i++)
             do_both(shared, plain, &die, most_keys(&variants[v]) * 2);
-        assert_valid(shared);
+        expect_valid(shared);
         bring_to_one_stage(shared, plain, &variants[v]);
         assert_same(&variants[v], shared, plain);
         tamis_free(shared);
@@ -239,7 +222,7 @@ static void threads_lose_nothing(void **state) {
         for (uint64_t i = 0; i < stable; i++) assert_int_equal(tamis_add_id(shared, i), TAMIS_OK);
         run_crews(one, shared, stable, each);
         add_what_stays(plain, stable, each);
-        assert_valid(shared);
+        expect_valid(shared);
         bring_to_one_stage(shared, plain, one);
         assert_same(one, shared, plain);
         tamis_free(shared);
@@ -271,7 +254,7 @@ static void merging_both_ways_ends(void **state) {
         assert_int_equal(pthread_create(&thread[i], NULL, merge_often, &ways[i]), 0);
     for (unsigned i = 0; i < 2; i++) (void)pthread_join(thread[i], NULL);
     for (uint64_t i = 0; i < 1000; i++) assert_true(tamis_has_id(a, i) && tamis_has_id(b, i));
-    assert_valid(a);
+    expect_valid(a);
     tamis_free(a);
     tamis_free(b);
 }
@@ -388,15 +371,14 @@ static void a_step_goes_on_in_what_was_read(void **state) {
         if (variants[v].grow_to == 0) continue;
         tamis_set *const begun = make_variant(&variants[v], false);
         tamis_set       *sets[2];
-        buffer           file = { NULL, 0 };
         uint64_t const   n = add_until(begun, 0, true);
-        assert_int_equal(tamis_write(begun, buffer_write, &file), TAMIS_OK);
+        buffer const     file = buffer_of(begun);
         assert_int_equal(tamis_read(file.bytes, file.n, &how, &sets[0], NULL), TAMIS_OK);
         assert_int_equal(tamis_copy(sets[0], &sets[1]), TAMIS_OK);
         for (unsigned i = 0; i < 2; i++) {
             uint64_t const end = add_until(sets[i], n, false);
             for (uint64_t id = 0; id < end; id++) assert_true(tamis_has_id(sets[i], id));
-            assert_valid(sets[i]);
+            expect_valid(sets[i]);
             tamis_free(sets[i]);
         }
         tamis_free(begun);
@@ -412,7 +394,7 @@ static void a_received_set_is_shared_if_the_spec_says_so(void **state) {
         if (!has_prints || (variants[v].abilities & TAMIS_CAN_REMOVE) == 0) continue;
         tamis_set *const set = make_variant(&variants[v], false);
         assert_int_equal(tamis_add_id(set, 1), TAMIS_OK);
-        buffer const sent = contents_of(set);
+        buffer const sent = buffer_sent(set, TAMIS_SEND_COPIES);
         for (unsigned is_like = 0; is_like < 2; is_like++) {
             tamis_spec    spec = TAMIS_SPEC_INIT;
             tamis_set    *got = NULL;
@@ -424,7 +406,7 @@ static void a_received_set_is_shared_if_the_spec_says_so(void **state) {
             assert_non_null(got->shared);
             assert_int_equal(tamis_add_id(got, 2), TAMIS_OK);
             assert_true(tamis_has_id(got, 1) && tamis_has_id(got, 2));
-            assert_valid(got);
+            expect_valid(got);
             tamis_free(got);
         }
         tamis_free(set);
@@ -448,7 +430,7 @@ static void a_step_goes_on_after_a_merge(void **state) {
         assert_true(facts.is_growing);
         uint64_t const end = add_until(set, n + 1, false);
         for (uint64_t id = 0; id < end; id++) assert_true(tamis_has_id(set, id));
-        assert_valid(set);
+        expect_valid(set);
         tamis_free(set);
         tamis_free(other);
     }

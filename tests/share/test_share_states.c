@@ -2,6 +2,8 @@
  * threads lose no state; time passes while they work. */
 #include "buffer.h"
 #include "dice.h"
+#include "ledger.h"
+#include "make.h"
 #include "share.h"
 
 #include <pthread.h>
@@ -43,11 +45,6 @@ static tamis_states *make_variant(const variant *one, bool is_shared) {
 
 static uint64_t most_keys(const variant *one) {
     return one->grow_to != 0 ? one->grow_to : one->capacity;
-}
-
-static void assert_valid(const tamis_states *states) {
-    const char *why = NULL;
-    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
 }
 
 /* ------------------------------------------------------------------ one thread */
@@ -118,7 +115,7 @@ static void one_thread_sees_an_ordinary_table(void **state) {
             assert_int_equal(tamis_states_tick(shared, 1, NULL, NULL),
                              tamis_states_tick(plain, 1, NULL, NULL));
         }
-        assert_valid(shared);
+        expect_valid_states(shared);
         assert_same_tally(shared, plain);
         tamis_states_free(shared);
         tamis_states_free(plain);
@@ -218,7 +215,7 @@ static void time_goes_by(tamis_states *states, uint64_t timeout) {
         assert_int_equal(tamis_states_tick(states, 1, NULL, &backlog), TAMIS_OK);
     assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
     assert_int_equal(facts.keys, 0);
-    assert_valid(states);
+    expect_valid_states(states);
 }
 
 static void threads_lose_no_state(void **state) {
@@ -233,7 +230,7 @@ static void threads_lose_no_state(void **state) {
         for (uint64_t i = 0; i < one->timeout / 4; i++)
             assert_int_equal(tamis_states_tick(states, 1, NULL, NULL), TAMIS_OK);
         run_crews(one, states);
-        assert_valid(states);
+        expect_valid_states(states);
         assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
         assert_int_equal(facts.keys, (1 + WRITERS) * n);
         if (one->timeout != 0) time_goes_by(states, one->timeout);
@@ -277,7 +274,7 @@ static void timers_stay_possible(void **state) {
             (void)pthread_join(thread[i], NULL);
             assert_int_equal(crews[i].missed, 0);
         }
-        assert_valid(states);
+        expect_valid_states(states);
         time_goes_by(states, one->timeout);
         tamis_states_free(states);
     }
@@ -287,6 +284,7 @@ static void timers_stay_possible(void **state) {
 
 /* An allocator that fails; or that lets another thread change the table while it allocates. */
 typedef struct meddler {
+    ledger        book;
     tamis_states *states;
     bool          fails, meddles;
     uint64_t      late; /* the first id that was refused; all ids below it are in the table */
@@ -312,19 +310,16 @@ static void *meddler_alloc(void *context, size_t bytes, size_t alignment) {
         assert_int_equal(pthread_join(thread, &is_done), 0);
         assert_non_null(is_done);
     }
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return ledger_alloc(&my->book, bytes, alignment);
 }
 
 static void meddler_free(void *context, void *memory, size_t bytes) {
-    (void)context;
-    (void)bytes;
-    free(memory);
+    ledger_free(&((meddler *)context)->book, memory, bytes);
 }
 
 static tamis_states *make_meddled(meddler *my, const char *kind) {
     tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
     tamis_seed const  seed = { 3, 4 };
-    tamis_problem     problem = { .text = "" };
     spec.capacity = 1000;
     spec.grow_to = 20000;
     spec.values = VALUES;
@@ -333,8 +328,7 @@ static tamis_states *make_meddled(meddler *my, const char *kind) {
     spec.seed = &seed;
     spec.shared = true;
     spec.allocator = (tamis_allocator){ meddler_alloc, meddler_free, my };
-    if (tamis_states_create(&spec, &my->states, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    return my->states;
+    return my->states = make_states_from(&spec);
 }
 
 /* A new key gets the value 0; one that is there, the next value. */
@@ -369,8 +363,9 @@ static void a_step_that_waits_for_room_sees_who_was_faster(void **state) {
         assert_int_equal(my.asked, 2);
         assert_int_equal(tamis_states_get_id(states, my.late, &value), TAMIS_OK);
         assert_int_equal(value, 2);
-        assert_valid(states);
+        expect_valid_states(states);
         tamis_states_free(states);
+        assert_int_equal(my.book.bytes, 0);
     }
 }
 

@@ -59,12 +59,11 @@ void both_check_counts(const both *b) {
 }
 
 void both_check_bytes(const both *b) {
-    uint8_t    *expected = calloc(1, b->table.body_bytes);
-    const char *why = "";
+    uint8_t *const expected = calloc(1, b->table.body_bytes);
     assert_non_null(expected);
     oracle_bytes(b->o, expected);
     assert_memory_equal(b->table.body, expected, b->table.body_bytes);
-    if (!b->kind->validate(&b->table, &why)) fail_msg("%s", why);
+    expect_valid_table(b->kind, &b->table);
     free(expected);
 }
 

@@ -19,12 +19,11 @@ void history_free(history *h) {
 static void expect_foreseen(const history *h) {
     const tamis_table *const  table = &h->states->set.table;
     const cells_oracle *const cells = oracle_cells(h->o);
-    const char               *why = "";
     cells_expect_bytes(cells, table);
     assert_int_equal(table->keys, cells->timer_bits != 0 ? cells_in_use(cells) : cells->keys);
     assert_int_equal(table->saturated, cells->saturated);
     assert_int_equal(table->aged, cells->aged);
-    if (!tamis_states_validate(h->states, &why)) fail_msg("%s", why);
+    expect_valid_states(h->states);
 }
 
 static void expect_get(const history *h, uint64_t id) {

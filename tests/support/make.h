@@ -22,6 +22,15 @@ static inline tamis_set *make_set_from(const tamis_spec *spec) {
     return set;
 }
 
+/* NULL: its hash function is not in this build. */
+static inline tamis_set *make_set_if_built(const tamis_spec *spec) {
+    tamis_problem      problem = { 0 };
+    tamis_set         *set = NULL;
+    tamis_status const status = tamis_create(spec, &set, &problem);
+    if (status != TAMIS_OK && status != TAMIS_ERR_NOT_BUILT) fail_msg("%s", problem.text);
+    return set;
+}
+
 static inline tamis_states *make_states_from(const tamis_states_spec *spec) {
     tamis_problem problem = { 0 };
     tamis_states *states = NULL;
@@ -33,6 +42,24 @@ static inline tamis_info inspect(const tamis_set *set) {
     tamis_info info;
     assert_int_equal(tamis_inspect(set, &info), TAMIS_OK);
     return info;
+}
+
+static inline uint64_t plan_field(const tamis_plan *plan, const char *name) {
+    for (unsigned i = 0; i < plan->n_fields; i++) {
+        if (strcmp(plan->fields[i].name, name) == 0) return plan->fields[i].value;
+    }
+    fail_msg("no field %s", name);
+    return 0;
+}
+
+static inline void expect_valid(const tamis_set *set) {
+    const char *why = NULL;
+    if (!tamis_validate(set, &why)) fail_msg("%s", why);
+}
+
+static inline void expect_valid_states(const tamis_states *states) {
+    const char *why = NULL;
+    if (!tamis_states_validate(states, &why)) fail_msg("%s", why);
 }
 
 /* ------------------------------------------------------------------ ids */
@@ -68,6 +95,24 @@ static inline uint64_t copies_of(const tamis_set *set, uint64_t id) {
     uint64_t count = 0;
     assert_int_equal(tamis_count_id(set, id, &count), TAMIS_OK);
     return count;
+}
+
+/* The first id from `id` on that belongs to this set, which may be a part of a larger one. */
+static inline uint64_t next_own_id(const tamis_set *set, uint64_t id) {
+    tamis_facts facts;
+    assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    while (facts.parts != 0 &&
+           tamis_part_of_hash(tamis_hash_id(set, id), facts.parts) != facts.part)
+        id++;
+    return id;
+}
+
+/* The first n of these. */
+static inline void add_own_ids(tamis_set *set, uint64_t n) {
+    for (uint64_t id = 0; n != 0; id++, n--) {
+        id = next_own_id(set, id);
+        assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+    }
 }
 
 /* Fills a set to its capacity, then replaces the oldest id by a new one until `adds` were added. */

@@ -73,3 +73,23 @@ void check_exhaustion(tamis_set *set, uint64_t least_refused) {
     free(taken);
     tamis_free(set);
 }
+
+/* ------------------------------------------------------------------ saturation */
+
+static bool is_stuck_after(const subject *lived, uint64_t seed, double *ret_stated) {
+    tamis_set *const set = make_set(lived, seed);
+    replace_ids(set, lived->capacity, lived->lifetime);
+    tamis_info const info = inspect(set);
+    tamis_free(set);
+    *ret_stated = info.plan.saturation;
+    return info.facts.saturated != 0;
+}
+
+void check_saturation(const subject *lived, uint64_t sets, double low, double high) {
+    double stated = 0, stuck = 0;
+    for (uint64_t seed = 0; seed < sets; seed++) stuck += is_stuck_after(lived, seed, &stated);
+    double const measured = stuck / (double)sets;
+    double const sigma = share_error(stated, (double)sets) + 1e-9;
+    if (measured > high * stated + 4 * sigma || measured < low * stated - 4 * sigma)
+        fail_msg("%s: %.4f +- %.4f, stated %.4f", lived->geometry, measured, sigma, stated);
+}

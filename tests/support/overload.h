@@ -14,4 +14,9 @@ void check_flood(tamis_set *set);
  * are removed every byte is 0. Frees the set. */
 void check_exhaustion(tamis_set *set, uint64_t least_refused);
 
+/* `sets` sets live as `lived` says: filled to the capacity, then the oldest key is replaced by a
+ * new one until the lifetime is over. The share of them in which anything is saturated is between
+ * `low` and `high` times the stated probability, within four sigma. */
+void check_saturation(const subject *lived, uint64_t sets, double low, double high);
+
 #endif

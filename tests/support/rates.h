@@ -12,53 +12,33 @@
 #define QUERIES 20000
 #define ABSENT_ID (UINT64_C(1) << 40) /* ids from here on are never put */
 
-/* ------------------------------------------------------------------ samples */
+/* ------------------------------------------------------------------ stated and measured */
 
-typedef struct sample {
-    double n, sum, squares;
-} sample;
-
-static inline void sample_add(sample *rates, double x) {
-    rates->n++;
-    rates->sum += x;
-    rates->squares += x * x;
-}
-
-static inline double sample_mean(const sample *rates) {
-    return rates->sum / rates->n;
-}
-
-/* The standard error of the mean, but not less than if one more event had been seen. */
-static inline double sample_error(const sample *rates, double one) {
-    double const mean = sample_mean(rates), variance = rates->squares / rates->n - mean * mean;
-    return sqrt(fmax(variance, 0) / (rates->n - 1)) + one / rates->n;
-}
-
-static inline void expect_near(const char *name, const sample *rates, double one, double stated) {
-    double const off = (sample_mean(rates) - stated) / sample_error(rates, one);
+static inline void expect_near(const char *name, const series *rates, double one, double stated) {
+    double const off = (series_mean(rates) - stated) / series_error(rates, one);
     if (fabs(off) > 4)
-        fail_msg("%s: %g, not %g (%.1f sigma)", name, sample_mean(rates), stated, off);
+        fail_msg("%s: %g, not %g (%.1f sigma)", name, series_mean(rates), stated, off);
 }
 
-static inline void expect_at_most(const char *name, const sample *rates, double one,
+static inline void expect_at_most(const char *name, const series *rates, double one,
                                   double stated) {
-    double const off = (sample_mean(rates) - stated) / sample_error(rates, one);
-    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", name, sample_mean(rates), stated, off);
+    double const off = (series_mean(rates) - stated) / series_error(rates, one);
+    if (off > 4) fail_msg("%s: %g, above %g (%.1f sigma)", name, series_mean(rates), stated, off);
 }
 
 /* ------------------------------------------------------------------ a table and the truth */
 
-typedef struct life {
+typedef struct watched {
     tamis_states *states;
     dice          chance;
     uint64_t      n, values, next;
     uint64_t      id[MAX_KEYS];
     uint32_t      value[MAX_KEYS];
-} life;
+} watched;
 
-static inline life *life_make(const char *kind, const uint64_t *g, uint64_t n, uint64_t lifetime,
-                              uint64_t seed) {
-    life *const lived = calloc(1, sizeof *lived);
+static inline watched *watched_make(const char *kind, const uint64_t *g, uint64_t n,
+                                    uint64_t lifetime, uint64_t seed) {
+    watched *const lived = calloc(1, sizeof *lived);
     assert_non_null(lived);
     assert_true(n <= MAX_KEYS);
     lived->states = states_of(kind, NULL, g, n, lifetime, seed);
@@ -67,27 +47,27 @@ static inline life *life_make(const char *kind, const uint64_t *g, uint64_t n, u
     return lived;
 }
 
-static inline void life_free(life *lived) {
+static inline void watched_free(watched *lived) {
     tamis_states_free(lived->states);
     free(lived);
 }
 
-static inline void life_put_at(life *lived, uint64_t i, uint64_t value) {
+static inline void watched_put_at(watched *lived, uint64_t i, uint64_t value) {
     lived->id[i] = lived->next++;
     lived->value[i] = (uint32_t)value;
     assert_int_equal(tamis_states_put_id(lived->states, lived->id[i], lived->value[i]), TAMIS_OK);
 }
 
-static inline void life_put(life *lived, uint64_t value) {
-    life_put_at(lived, lived->n++, value);
+static inline void watched_put(watched *lived, uint64_t value) {
+    watched_put_at(lived, lived->n++, value);
 }
 
-static inline uint64_t life_any_value(life *lived) {
+static inline uint64_t watched_any_value(watched *lived) {
     return dice_below(&lived->chance, lived->values);
 }
 
-static inline tamis_status life_move(life *lived, uint64_t i) {
-    uint32_t const     to = (uint32_t)life_any_value(lived);
+static inline tamis_status watched_move(watched *lived, uint64_t i) {
+    uint32_t const     to = (uint32_t)watched_any_value(lived);
     tamis_status const status =
         tamis_states_move_id(lived->states, lived->id[i], lived->value[i], to);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
@@ -96,15 +76,15 @@ static inline tamis_status life_move(life *lived, uint64_t i) {
 }
 
 /* Replace one of the n keys by a new one. */
-static inline void life_replace(life *lived) {
+static inline void watched_replace(watched *lived) {
     uint64_t const     i = dice_below(&lived->chance, lived->n);
     tamis_status const status = tamis_states_drop_id(lived->states, lived->id[i], lived->value[i]);
     assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
-    life_put_at(lived, i, life_any_value(lived));
+    watched_put_at(lived, i, watched_any_value(lived));
 }
 
 /* Is the key unknown? Otherwise it must have its own value; it must never be absent. */
-static inline bool life_is_unknown(const life *lived, uint64_t i) {
+static inline bool watched_is_unknown(const watched *lived, uint64_t i) {
     uint32_t           value = 0;
     tamis_status const status = tamis_states_get_id(lived->states, lived->id[i], &value);
     if (status == TAMIS_ERR_UNKNOWN) return true;
@@ -113,14 +93,14 @@ static inline bool life_is_unknown(const life *lived, uint64_t i) {
     return false;
 }
 
-static inline double life_unknown(const life *lived) {
+static inline double watched_unknown(const watched *lived) {
     uint64_t unknown = 0;
-    for (uint64_t i = 0; i < lived->n; i++) unknown += life_is_unknown(lived, i);
+    for (uint64_t i = 0; i < lived->n; i++) unknown += watched_is_unknown(lived, i);
     return (double)unknown / (double)lived->n;
 }
 
 /* The share of absent keys that have a value. */
-static inline double life_answered(const life *lived) {
+static inline double watched_answered(const watched *lived) {
     uint64_t answered = 0;
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t value;
@@ -133,10 +113,10 @@ static inline double life_answered(const life *lived) {
 
 /* A random operation of a well-behaved caller, and the check of its answer. Drops name the value of
  * the key, or say that any value is meant. */
-static inline void law_step(life *lived, uint64_t most, bool is_named) {
+static inline void law_step(watched *lived, uint64_t most, bool is_named) {
     uint64_t const operation = dice_below(&lived->chance, 8);
     if (lived->n == 0 || (operation < 3 && lived->n < most)) {
-        life_put(lived, life_any_value(lived));
+        watched_put(lived, watched_any_value(lived));
         return;
     }
     uint64_t const i = dice_below(&lived->chance, lived->n);
@@ -147,57 +127,57 @@ static inline void law_step(life *lived, uint64_t most, bool is_named) {
         lived->id[i] = lived->id[--lived->n];
         lived->value[i] = lived->value[lived->n];
     } else if (operation < 6) {
-        tamis_status const status = life_move(lived, i);
+        tamis_status const status = watched_move(lived, i);
         assert_true(!is_named || status == TAMIS_OK);
     } else {
-        (void)life_is_unknown(lived, i);
+        (void)watched_is_unknown(lived, i);
     }
 }
 
 /* A present key never has a wrong value. If the caller names the value, the kind never refuses. */
 static inline void check_law(const char *kind, const uint64_t *g, uint64_t operations,
                              uint64_t seed, bool is_named) {
-    life *const lived = life_make(kind, g, 1000, 1000000, seed);
+    watched *const lived = watched_make(kind, g, 1000, 1000000, seed);
     for (uint64_t i = 0; i < operations; i++) law_step(lived, 1000, is_named);
-    (void)life_unknown(lived);
+    (void)watched_unknown(lived);
     assert_int_equal(lived->states->set.table.keys, lived->n);
     assert_true(tamis_states_validate(lived->states, NULL));
-    life_free(lived);
+    watched_free(lived);
 }
 
-/* ------------------------------------------------------------------ churn */
+/* ------------------------------------------------------------------ turnover */
 
 /* n keys that were all replaced this many times less one. With each new key, some others are
  * moved. */
-typedef struct churn {
+typedef struct turnover {
     const uint64_t *g;
     uint64_t        n, turnovers, moves;
-    sample          unknown, answered;
-} churn;
+    series          unknown, answered;
+} turnover;
 
-static inline void churn_table(churn *c, const char *kind, uint64_t seed) {
-    life *const table = life_make(kind, c->g, c->n, c->n * c->turnovers, seed);
-    while (table->n < c->n) life_put(table, life_any_value(table));
+static inline void turnover_table(turnover *c, const char *kind, uint64_t seed) {
+    watched *const table = watched_make(kind, c->g, c->n, c->n * c->turnovers, seed);
+    while (table->n < c->n) watched_put(table, watched_any_value(table));
     for (uint64_t i = c->n; i < c->n * c->turnovers; i++) {
-        life_replace(table);
+        watched_replace(table);
         for (uint64_t j = 0; j < c->moves; j++)
-            (void)life_move(table, dice_below(&table->chance, c->n));
+            (void)watched_move(table, dice_below(&table->chance, c->n));
     }
-    sample_add(&c->unknown, life_unknown(table));
-    sample_add(&c->answered, life_answered(table));
-    life_free(table);
+    series_add(&c->unknown, watched_unknown(table));
+    series_add(&c->answered, watched_answered(table));
+    watched_free(table);
 }
 
 /* Print the measured and the stated rate, for people. */
-static inline void churn_print(const churn *c, const shared_forecast *told) {
+static inline void turnover_print(const turnover *c, const shared_forecast *told) {
     const uint64_t *const g = c->g;
     print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
                   "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
                   (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
                   (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
                   (unsigned long long)c->n, (unsigned long long)c->turnovers,
-                  (unsigned long long)c->moves, sample_mean(&c->unknown), told->unknown,
-                  sample_mean(&c->answered), told->fpr);
+                  (unsigned long long)c->moves, series_mean(&c->unknown), told->unknown,
+                  series_mean(&c->answered), told->fpr);
 }
 
 #endif

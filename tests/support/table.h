@@ -31,6 +31,11 @@ static inline tamis_table table_make(const tamis_kind *kind, const uint64_t *geo
     return table;
 }
 
+static inline void expect_valid_table(const tamis_kind *kind, const tamis_table *table) {
+    const char *why = NULL;
+    if (!kind->validate(table, &why)) fail_msg("%s", why);
+}
+
 /* The geometry as text, as in a spec: "buckets=5,cells=7,...". Valid until the next call. */
 static inline const char *geometry_text(const tamis_kind *kind, const uint64_t *geometry) {
     static char text[600];

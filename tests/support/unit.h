@@ -76,6 +76,32 @@ static inline double chi_square_sigmas(const uint64_t *counts, size_t cells) {
     return (cbrt(sum / freedom) - (1 - spread)) / sqrt(spread);
 }
 
+/* A mean and its standard error, from values that are independent of each other. */
+typedef struct series {
+    double n, sum, squares;
+} series;
+
+static inline void series_add(series *all, double value) {
+    all->n++;
+    all->sum += value;
+    all->squares += value * value;
+}
+
+static inline double series_mean(const series *all) {
+    return all->sum / all->n;
+}
+
+/* Not less than if one more event had been seen, which adds `one` to one of the values. */
+static inline double series_error(const series *all, double one) {
+    double const mean = series_mean(all), variance = all->squares / all->n - mean * mean;
+    return sqrt(fmax(variance, 0) / (all->n - 1)) + one / all->n;
+}
+
+/* The standard error of a share of n independent cases. */
+static inline double share_error(double share, double n) {
+    return sqrt(share * (1 - share) / n);
+}
+
 /* Five sigma: by chance alone one such check in 1.7 million fails, and the seed is fixed. */
 #define UNIT_SIGMAS 5.0
 

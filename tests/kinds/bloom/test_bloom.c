@@ -144,14 +144,10 @@ static double measure_rate(const subject *variant, uint64_t seed, uint64_t queri
 static void expect_rate(const subject *variant, unsigned filters, uint64_t queries) {
     tamis_set *const set = make_set(variant, 1);
     double const     stated = inspect(set).plan.fpr;
-    double           sum = 0, squares = 0;
-    for (unsigned i = 0; i < filters; i++) {
-        double const rate = measure_rate(variant, i + 1, queries);
-        sum += rate;
-        squares += rate * rate;
-    }
-    double const mean = sum / filters, variance = fmax(0, squares / filters - mean * mean);
-    double const sigma = sqrt(variance / (filters - 1)) + 1 / ((double)queries * filters);
+    series           rates = { 0, 0, 0 };
+    for (unsigned i = 0; i < filters; i++)
+        series_add(&rates, measure_rate(variant, i + 1, queries));
+    double const mean = series_mean(&rates), sigma = series_error(&rates, 1 / (double)queries);
     if (fabs(mean - stated) > 4 * sigma)
         fail_msg("%s n=%llu: %g, not %g (%.1f sigma)", variant->geometry,
                  (unsigned long long)variant->capacity, mean, stated, (mean - stated) / sigma);

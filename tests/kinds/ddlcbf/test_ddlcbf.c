@@ -123,11 +123,6 @@ static test_key *present(pair *p) {
     return &p->key[i];
 }
 
-static void check_valid(const pair *p) {
-    const char *why = "";
-    if (!p->kind->validate(&p->table, &why)) fail_msg("%s", why);
-}
-
 /* Mostly adds for a while, then mostly removals. Start again with an empty table when so much is
  * stuck that nothing can go wrong any more. */
 static void history(pair *p, uint64_t n) {
@@ -140,7 +135,7 @@ static void history(pair *p, uint64_t n) {
             step_remove(p, old);
         check_bytes(p);
         check_keys(p);
-        if (i % 50 == 0) check_valid(p);
+        if (i % 50 == 0) expect_valid_table(p->kind, &p->table);
         if (i % 200 != 199) continue;
         while (present(p)->copies != 0) step_remove(p, present(p));
         check_bytes(p);
@@ -215,7 +210,7 @@ static void merged_tables_hold_both(void **state) {
         fill(b, 8);
         bool const is_merged = a->kind->merge(&a->table, &b->table) == TAMIS_OK;
         merged += is_merged;
-        check_valid(a);
+        expect_valid_table(a->kind, &a->table);
         for (unsigned k = 0; k < KEYS && is_merged; k++) {
             unsigned const copies = a->key[k].copies + b->key[k].copies;
             assert_true(a->kind->calls.count(&a->table, a->key[k].hash) >= copies);
@@ -348,7 +343,7 @@ static void current_rate_is_what_strangers_meet(void **state) {
             hits += p->kind->calls.has(&p->table, dice_roll(&strangers));
         }
         double const told = survey_fpr(p->kind, &p->table), met = (double)hits / STRANGERS;
-        double const sigma = sqrt(told * (1 - told) / STRANGERS);
+        double const sigma = share_error(told, STRANGERS);
         print_message("# %.5f of strangers, stated %.5f\n", met, told);
         assert_true(fabs(met - told) <= 4 * sigma + 1e-9);
         pair_free(p);

@@ -237,12 +237,11 @@ static void pair_free(pair *p) {
 }
 
 static void check_bytes(pair *p) {
-    const char *why = "";
     memset(p->expected, 0, p->table.body_bytes);
     oracle_encode(&p->oracle, p->expected);
     assert_memory_equal(p->table.body, p->expected, p->table.body_bytes);
     assert_int_equal(p->table.keys, p->oracle.keys);
-    if (!p->kind->validate(&p->table, &why)) fail_msg("%s", why);
+    expect_valid_table(p->kind, &p->table);
 }
 
 static void step_add(pair *p, uint64_t hash) {

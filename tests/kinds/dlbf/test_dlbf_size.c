@@ -46,26 +46,22 @@ static subject fixed(uint64_t tables, uint64_t buckets, uint64_t bits, uint64_t 
                       .overflow = 1 - 1e-9 };
 }
 
-/* The mean of the rates that full tables state, and its standard error. */
-static double rate_of(const subject *spec, bool is_balanced, double *ret_sigma) {
-    double sum = 0, squares = 0;
+/* The rates that full tables state. */
+static series rates_of(const subject *spec, bool is_balanced) {
+    series rates = { 0, 0, 0 };
     for (unsigned i = 0; i < n_tables; i++) {
         tamis_set *const set = made(spec, i);
         assert_int_equal(fill(set, spec->capacity, is_balanced), spec->capacity);
         assert_true(tamis_validate(set, NULL));
-        double const rate = survey_fpr(set->kind, &set->table);
-        sum += rate;
-        squares += rate * rate;
+        series_add(&rates, survey_fpr(set->kind, &set->table));
         tamis_free(set);
     }
-    double const mean = sum / n_tables;
-    *ret_sigma = sqrt(fmax(squares / n_tables - mean * mean, 0) / (n_tables - 1));
-    return mean;
+    return rates;
 }
 
 static double mean_rate(const subject *spec, bool is_balanced) {
-    double sigma;
-    return rate_of(spec, is_balanced, &sigma);
+    series const stated = rates_of(spec, is_balanced);
+    return series_mean(&stated);
 }
 
 /* ------------------------------------------------------------------ Tables I and II */
@@ -197,8 +193,8 @@ static void live_tables_err_as_forecast(void **state) {
         double const     told = tamis_dlbf_forecast(set->table.geometry, (double)spec.capacity).fpr;
         tamis_free(set);
         assert_true(told <= spec.fpr);
-        double       sigma;
-        double const rate = rate_of(&spec, false, &sigma);
+        series const stated = rates_of(&spec, false);
+        double const rate = series_mean(&stated), sigma = series_error(&stated, 0);
         if (fabs(rate - told) > (0.015 + 0.05 / sqrt(n_tables)) * told + 4 * sigma)
             fail_msg("fpr %g of %g keys: %g, not %g", spec.fpr, (double)spec.capacity, rate, told);
     }

@@ -16,12 +16,6 @@ static unsigned tables = 1000; /* of each life */
 
 /* ------------------------------------------------------------------ tables */
 
-/* Of the library's own. */
-static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_kind) {
-    assert_int_equal(tamis_kind_find("dlcbf", NULL, ret_kind), TAMIS_OK);
-    return table_make(*ret_kind, geometry);
-}
-
 static void free_geometry(uint64_t counter_bits, uint64_t *ret_geometry) {
     for (unsigned i = 0; i < DLCBF_FIELDS; i++) ret_geometry[i] = NEED_FREE;
     ret_geometry[DLCBF_COUNTER_BITS] = counter_bits;
@@ -64,11 +58,11 @@ static void geometry_of(const life *lived, uint64_t *ret_geometry) {
 
 /* Was an add refused while random keys were replaced by new ones? */
 static bool has_overflown(const life *lived, uint64_t n, uint64_t *key, dice *random) {
-    uint64_t          g[DLCBF_FIELDS];
-    const tamis_kind *kind;
-    bool              is_full = false;
+    const tamis_kind *const kind = find_kind("dlcbf", NULL);
+    uint64_t                g[DLCBF_FIELDS];
+    bool                    is_full = false;
     geometry_of(lived, g);
-    tamis_table table = own_table(g, &kind);
+    tamis_table table = table_make(kind, g);
     for (uint64_t i = 0; i < lived->lifetime * n && !is_full; i++) {
         uint64_t const at = i < n ? i : dice_below(random, n);
         if (i >= n) assert_int_equal(kind->calls.remove(&table, key[at]), TAMIS_OK);
@@ -98,7 +92,7 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
     geometry_of(lived, g);
     double const stated = tamis_dlcbf_overflow(g, (double)n, adds);
     double const share = (double)overflown / trials;
-    double const sigma = sqrt(stated * (1 - stated) / trials) + 1.0 / trials;
+    double const sigma = share_error(stated, trials) + 1.0 / trials;
     print_message("# %u of %u overflow: %.3g, stated %.3g\n", overflown, trials, share, stated);
     assert_true(share <= 1.5 * stated + SIGMAS * sigma);
     assert_true(stated <= 300 * (share + 1.0 / trials)); /* safe, and not absurd */

@@ -6,6 +6,7 @@
  * The kind is compiled into this file to count the cache lines that operations touch (touches.h).
  * All other tables are the library's own.
  */
+#include "needs.h"
 #include "touches.h"
 
 #include "kinds/line/line.c"
@@ -13,11 +14,7 @@
 
 #define SIGMAS 4.0
 
-static tamis_workload work_of(double n, double lifetime) {
-    return (tamis_workload){ (uint64_t)n, 1, (uint64_t)lifetime };
-}
-
-static tamis_need need_of(double n, double fpr, double lifetime, double overflow, bool is_fast) {
+static tamis_need wish_of(double n, double fpr, double lifetime, double overflow, bool is_fast) {
     return (tamis_need){ .work = work_of(n, lifetime),
                          .fpr = fpr,
                          .overflow = overflow,
@@ -28,12 +25,6 @@ static unsigned one_in = 1;    /* of the grid */
 static unsigned tables = 1000; /* of each life */
 
 /* ------------------------------------------------------------------ tables */
-
-/* Of the library's own. */
-static tamis_table own_table(const uint64_t *geometry, const tamis_kind **ret_kind) {
-    assert_int_equal(tamis_kind_find("line", NULL, ret_kind), TAMIS_OK);
-    return table_make(*ret_kind, geometry);
-}
 
 static void free_geometry(uint64_t counter_bits, uint64_t copies, uint64_t value_bits,
                           uint64_t *ret_geometry) {
@@ -51,29 +42,10 @@ static double bits_of(const uint64_t *geometry) {
 
 /* ------------------------------------------------------------------ loads, measured */
 
-/* A mean and its sigma, from one value per shelf. Loads that sum up to n vary less than independent
- * ones, so this sigma is on the safe side. */
-typedef struct sample {
-    double n, sum, squares;
-} sample;
-
-static void sample_add(sample *rates, double value) {
-    rates->n++;
-    rates->sum += value;
-    rates->squares += value * value;
-}
-
-static double sample_mean(const sample *rates) {
-    return rates->sum / rates->n;
-}
-
-static double sample_sigma(const sample *rates) {
-    double const mean = sample_mean(rates);
-    return sqrt((rates->squares / rates->n - mean * mean) / rates->n);
-}
-
-/* What the shelves of a table have: lines that are cut, keys in tails, keys in the attic. */
-static void measure(const tamis_table *table, sample *cut, sample *tails, sample *sent) {
+/* What the shelves of a table have: lines that are cut, keys in tails, keys in the attic. Loads
+ * that sum up to n vary less than independent ones, so the error of a series of shelves is on the
+ * safe side. */
+static void measure(const tamis_table *table, series *cut, series *tails, series *sent) {
     lines_view const view = line_view(table);
     uint64_t const   buckets = table->geometry[LINE_BUCKETS];
     for (uint64_t first = 0; first < buckets; first += LINE_GROUP) {
@@ -86,16 +58,16 @@ static void measure(const tamis_table *table, sample *cut, sample *tails, sample
             lines_gather(view, bucket, &list);
             n_tails += list.n - runs_used(index);
         }
-        sample_add(cut, n_cut);
-        sample_add(tails, n_tails);
-        sample_add(sent, n_tails > LINE_SHELF ? n_tails - LINE_SHELF : 0);
+        series_add(cut, n_cut);
+        series_add(tails, n_tails);
+        series_add(sent, n_tails > LINE_SHELF ? n_tails - LINE_SHELF : 0);
     }
 }
 
 /* Within four sigma, which are estimated from the counts per shelf. If there are no more than 30 in
  * all, sigma is not known well enough. */
-static void check_near(const char *name, double stated, const sample *measured, double per) {
-    double const mean = sample_mean(measured) / per, sigma = sample_sigma(measured) / per;
+static void check_near(const char *name, double stated, const series *measured, double per) {
+    double const mean = series_mean(measured) / per, sigma = series_error(measured, 0) / per;
     print_message("#   %s: %.6g +- %.2g, stated %.6g\n", name, mean, sigma, stated);
     assert_true(stated * per * measured->n < 30 || fabs(stated - mean) <= SIGMAS * sigma);
 }
@@ -104,9 +76,9 @@ static void check_near(const char *name, double stated, const sample *measured, 
 
 /* Random keys until the mean load is reached. */
 static tamis_table fill_to(double load, dice *random) {
-    uint64_t const    g[LINE_FIELDS] = { LOAD_LINES, 24, 0, 1, 0, LOAD_LINES };
-    const tamis_kind *kind;
-    tamis_table       table = own_table(g, &kind);
+    uint64_t const          g[LINE_FIELDS] = { LOAD_LINES, 24, 0, 1, 0, LOAD_LINES };
+    const tamis_kind *const kind = find_kind("line", NULL);
+    tamis_table             table = table_make(kind, g);
     for (uint64_t i = 0; i < (uint64_t)(load * LOAD_LINES); i++) {
         assert_int_equal(kind->calls.add(&table, dice_roll(random)), TAMIS_OK);
     }
@@ -114,7 +86,7 @@ static tamis_table fill_to(double load, dice *random) {
 }
 
 static void check_load(double load, unsigned rounds) {
-    sample     cut = { 0 }, tails = { 0 }, sent = { 0 };
+    series     cut = { 0 }, tails = { 0 }, sent = { 0 };
     dice       random = dice_start();
     law_shares stated;
     for (unsigned round = 0; round < rounds; round++) {
@@ -171,11 +143,11 @@ static void life_geometry(const life *lived, uint64_t attic, uint64_t *ret_geome
  * is the one that is flooded, and stays. A set that stores fingerprints once cannot remove, so
  * without a flood there are counters. */
 static uint64_t peak_of(const life *lived, uint64_t n, uint64_t *key, dice *random) {
-    uint64_t          g[LINE_FIELDS], peak = 0;
-    const tamis_kind *kind;
+    const tamis_kind *const kind = find_kind("line", NULL);
+    uint64_t                g[LINE_FIELDS], peak = 0;
     life_geometry(lived, MAX_ATTIC, g);
     g[LINE_COUNTER_BITS] = lived->copies == 1;
-    tamis_table table = own_table(g, &kind);
+    tamis_table table = table_make(kind, g);
     for (uint64_t i = 0; i < lived->lifetime * n; i++) {
         uint64_t const at = i < n ? i : 1 + dice_below(random, n - 1);
         if (i >= n) assert_int_equal(kind->calls.remove(&table, key[at]), TAMIS_OK);
@@ -239,7 +211,7 @@ static void overflow_is_as_likely_as_stated_or_less(void **state) {
         life_geometry(lived, words, g);
         double const share = (double)refused[words] / tables;
         double const stated = stated_of(lived, n, g);
-        double const sigma = sqrt(stated * (1 - stated) / tables) + 1.0 / tables;
+        double const sigma = share_error(stated, tables) + 1.0 / tables;
         assert_true(share <= stated + SIGMAS * sigma);
         if (refused[words] == 0) break;
     }
@@ -267,7 +239,7 @@ static void sizes_are_those_that_are_promised(void **state) {
     };
     for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
-        tamis_need const     need = need_of(p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast);
+        tamis_need const     need = wish_of(p->n, p->fpr, 16 * p->n, 1e-10, p->is_fast);
         uint64_t             g[LINE_FIELDS];
         free_geometry(0, 8, 0, g);
         assert_true(tamis_line_choose(&need, g));
@@ -310,7 +282,7 @@ static grid_point grid_at(size_t i) {
     double const overflow = grid_overflow[i % COUNT(grid_overflow)];
     i /= COUNT(grid_overflow);
     double const fpr = grid_fpr[i % COUNT(grid_fpr)], n = grid_n[i / COUNT(grid_fpr)];
-    p.need = need_of(n, fpr, n * (is_long ? 16 : 1), overflow, is_fast);
+    p.need = wish_of(n, fpr, n * (is_long ? 16 : 1), overflow, is_fast);
     p.need.work.copies = planned;
     return p;
 }

@@ -263,7 +263,7 @@ static void sticking_is_as_often_as_stated(void **state) {
         life        lived = lives[i];
         ml_forecast told;
         tamis_ml_forecast(lived.g, (double)lived.n, (double)(lived.n * lived.lifetime), &told);
-        double const sigma = sqrt(told.ever * (1 - told.ever) / n_tables) + 1.0 / n_tables;
+        double const sigma = share_error(told.ever, n_tables) + 1.0 / n_tables;
         double const share = share_that_sticks(&lived, 1000 * i);
         lived.g[ML_AREA] -= lived.less;
         double const tighter = lived.less != 0 ? share_that_sticks(&lived, 1000 * i) : share;

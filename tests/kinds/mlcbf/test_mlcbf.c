@@ -9,6 +9,7 @@
 #include "kinds/mlcbf/levels.h"
 #include "kinds/mlcbf/size.h"
 #include "subject.h"
+#include "table.h"
 
 static uint64_t steps = 3000;
 
@@ -208,14 +209,13 @@ static tamis_set *make(const char *geometry, const char *isa) {
 static void check_body(const oracle *o, const tamis_set *set) {
     uint64_t const bytes = set->table.body_bytes;
     uint8_t *const body = malloc(bytes);
-    const char    *why = NULL;
     assert_non_null(body);
     oracle_body(o, body, bytes);
     assert_memory_equal(body, set->table.body, bytes);
     free(body);
     assert_int_equal(set->table.keys, o->keys);
     assert_int_equal(set->table.saturated, oracle_stuck(o));
-    if (!set->kind->validate(&set->table, &why)) fail_msg("%s", why);
+    expect_valid_table(set->kind, &set->table);
 }
 
 static void check_answers(const oracle *o, const tamis_set *set, uint64_t hash) {

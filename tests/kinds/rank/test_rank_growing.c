@@ -67,8 +67,7 @@ static void check_entries(const tamis_kind *kind, const tamis_table *table) {
 }
 
 static void check_valid(const tamis_kind *kind, const tamis_table *table) {
-    const char *why = "";
-    if (!kind->validate(table, &why)) fail_msg("%s", why);
+    expect_valid_table(kind, table);
     check_entries(kind, table);
 }
 
@@ -401,11 +400,10 @@ static void sizes_that_cannot_be_are_refused(void **state) {
 /* A set that is made by tamis_create() has a table at every stage, which does not overflow more
  * often than was asked, and is at the last stage no larger than one that was made for that size. */
 static void check_stages(const tamis_spec *spec) {
-    tamis_set    *set;
-    tamis_problem problem;
-    uint64_t      before = 0, bytes = 0;
-    if (tamis_create(spec, &set, &problem) != TAMIS_OK) fail_msg("%s", problem.text);
-    tamis_facts facts;
+    tamis_set *const set = make_set_from(spec);
+    tamis_problem    problem;
+    uint64_t         before = 0, bytes = 0;
+    tamis_facts      facts;
     assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
     assert_true(facts.grow_to >= spec->grow_to && facts.stages > 0);
     for (uint64_t capacity = facts.capacity; capacity <= facts.grow_to; capacity *= 2) {

@@ -2,6 +2,7 @@
  *
  * usage: test_rank_size [N]      every N-th choice of the grids; default all
  */
+#include "needs.h"
 #include "unit.h"
 
 #include "kinds/rank/size.h"
@@ -11,11 +12,7 @@
 
 static unsigned one_in = 1; /* of the grid */
 
-static tamis_workload work_of(double n, double lifetime) {
-    return (tamis_workload){ (uint64_t)n, 1, (uint64_t)lifetime };
-}
-
-static tamis_need need_of(double n, double fpr, double lifetime, double overflow) {
+static tamis_need wish_of(double n, double fpr, double lifetime, double overflow) {
     return (tamis_need){ .work = work_of(n, lifetime), .fpr = fpr, .overflow = overflow };
 }
 
@@ -154,7 +151,7 @@ static void sizes_are_those_that_are_promised(void **state) {
     };
     for (size_t i = 0; i < COUNT(promises); i++) {
         const promise *const p = &promises[i];
-        tamis_need const     need = need_of(N_KEYS, p->fpr, p->lifetime * N_KEYS, 1e-10);
+        tamis_need const     need = wish_of(N_KEYS, p->fpr, p->lifetime * N_KEYS, 1e-10);
         uint64_t             g[RANK_FIELDS];
         free_geometry(p->counter_bits, p->copies, false, g);
         assert_true(tamis_rank_choose(&need, g));
@@ -193,7 +190,7 @@ static grid_point grid_at(size_t i) {
     double const overflow = grid_overflow[i % COUNT(grid_overflow)];
     i /= COUNT(grid_overflow);
     double const fpr = grid_fpr[i % COUNT(grid_fpr)], n = grid_n[i / COUNT(grid_fpr)];
-    p.need = need_of(n, fpr, n * (is_long ? 16 : 1), overflow);
+    p.need = wish_of(n, fpr, n * (is_long ? 16 : 1), overflow);
     p.need.work.copies = planned;
     return p;
 }
@@ -383,7 +380,7 @@ static void levels_that_are_asked_for_are_there_or_refused(void **state) {
                                        RANK_EXTENSIONS3 };
     for (double n = 1; n < 1000; n *= 3) {
         for (unsigned i = 0; i < COUNT(fields); i++) {
-            tamis_need const need = need_of(n, 1e-4, n, 1e-3);
+            tamis_need const need = wish_of(n, 1e-4, n, 1e-3);
             uint64_t         g[RANK_FIELDS];
             free_geometry(0, 1, i % 2 == 0, g);
             g[RANK_REMAINDER_BITS] = 13;
@@ -397,7 +394,7 @@ static void levels_that_are_asked_for_are_there_or_refused(void **state) {
 /* Each field is in its range, but a bucket would have more cells than it may have. */
 static void levels_with_too_many_cells_together_are_refused(void **state) {
     (void)state;
-    tamis_need const need = need_of(2000, 0.01, 2000, 1e-10);
+    tamis_need const need = wish_of(2000, 0.01, 2000, 1e-10);
     uint64_t         g[RANK_FIELDS];
     free_geometry(0, 1, false, g);
     g[RANK_CELLS] = g[RANK_CELLS2] = 200;
@@ -408,7 +405,7 @@ static void levels_with_too_many_cells_together_are_refused(void **state) {
 /* The most cells there may be, in one level. */
 static void a_bucket_may_have_all_the_cells_there_may_be(void **state) {
     (void)state;
-    tamis_need const need = need_of(2000, 0.01, 2000, 1e-10);
+    tamis_need const need = wish_of(2000, 0.01, 2000, 1e-10);
     for (uint64_t cells = 250; cells <= RANK_MAX_CELLS; cells++) {
         uint64_t g[RANK_FIELDS];
         free_geometry(0, 1, false, g);

@@ -32,15 +32,15 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
 static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
     (void)state;
     static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
-    life *const           lived = life_make("state_bloom", plain, 1000, 5000, 9);
-    while (lived->n < 1000) life_put(lived, life_any_value(lived));
+    watched *const        lived = watched_make("state_bloom", plain, 1000, 5000, 9);
+    while (lived->n < 1000) watched_put(lived, watched_any_value(lived));
     for (uint64_t i = 0; i < 4000; i++) {
-        life_replace(lived);
-        (void)life_move(lived, dice_below(&lived->chance, lived->n));
-        (void)life_is_unknown(lived, dice_below(&lived->chance, lived->n));
+        watched_replace(lived);
+        (void)watched_move(lived, dice_below(&lived->chance, lived->n));
+        (void)watched_is_unknown(lived, dice_below(&lived->chance, lived->n));
     }
-    (void)life_unknown(lived);
-    life_free(lived);
+    (void)watched_unknown(lived);
+    watched_free(lived);
 }
 
 /* ------------------------------------------------------------------ insertions only */
@@ -48,28 +48,29 @@ static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
 #define MIX_VALUES 4
 
 typedef struct mix_rates {
-    sample unknown[MIX_VALUES], absent_unknown, absent_value[MIX_VALUES];
+    series unknown[MIX_VALUES], absent_unknown, absent_value[MIX_VALUES];
 } mix_rates;
 
 static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rates *rates) {
-    life *const lived = life_make("state_bloom", g, 2000, 2000, seed);
-    uint64_t    unknown[MIX_VALUES] = { 0 }, absent_unknown = 0, absent[MIX_VALUES] = { 0 };
+    watched *const lived = watched_make("state_bloom", g, 2000, 2000, seed);
+    uint64_t       unknown[MIX_VALUES] = { 0 }, absent_unknown = 0, absent[MIX_VALUES] = { 0 };
     for (unsigned v = 0; v < MIX_VALUES; v++) {
-        for (double i = 0; i < n[v]; i++) life_put(lived, v);
+        for (double i = 0; i < n[v]; i++) watched_put(lived, v);
     }
-    for (uint64_t i = 0; i < lived->n; i++) unknown[lived->value[i]] += life_is_unknown(lived, i);
+    for (uint64_t i = 0; i < lived->n; i++)
+        unknown[lived->value[i]] += watched_is_unknown(lived, i);
     for (uint64_t i = 0; i < QUERIES; i++) {
         uint32_t           value = 0;
         tamis_status const status = tamis_states_get_id(lived->states, ABSENT_ID + i, &value);
         absent_unknown += status == TAMIS_ERR_UNKNOWN;
         absent[value] += status == TAMIS_OK;
     }
-    sample_add(&rates->absent_unknown, (double)absent_unknown / QUERIES);
+    series_add(&rates->absent_unknown, (double)absent_unknown / QUERIES);
     for (unsigned v = 0; v < MIX_VALUES; v++) {
-        if (n[v] > 0) sample_add(&rates->unknown[v], (double)unknown[v] / n[v]);
-        sample_add(&rates->absent_value[v], (double)absent[v] / QUERIES);
+        if (n[v] > 0) series_add(&rates->unknown[v], (double)unknown[v] / n[v]);
+        series_add(&rates->absent_value[v], (double)absent[v] / QUERIES);
     }
-    life_free(lived);
+    watched_free(lived);
 }
 
 static void expect_mix(const uint64_t *g, const double *n) {
@@ -101,18 +102,18 @@ static void insertions_have_the_rates_of_the_paper(void **state) {
     }
 }
 
-/* ------------------------------------------------------------------ churn */
+/* ------------------------------------------------------------------ turnover */
 
 /* If all values differ, or change as often as possible, every overlap is unknown, and the measured
  * share is the planned one. With few values that stay it is at most that. */
 static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    churn           c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    turnover        c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
     double const    one = 1.0 / (double)n;
     shared_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
-    for (uint64_t i = 0; i < tables; i++) churn_table(&c, "state_bloom", 500 + i);
-    churn_print(&c, &told);
+    for (uint64_t i = 0; i < tables; i++) turnover_table(&c, "state_bloom", 500 + i);
+    turnover_print(&c, &told);
     if (is_tight)
         expect_near("under churn a key is unknown", &c.unknown, one, told.unknown);
     else
@@ -143,24 +144,24 @@ static void churn_has_the_rates_that_are_stated(void **state) {
  * reach it: nothing is unknown, and an absent key is found if all its cells are in use. This is so
  * after filling and under churn, without and with timers. */
 static void expect_worst_fpr(const uint64_t *g, uint64_t n, uint64_t turnovers) {
-    sample          answered = { 0, 0, 0 };
+    series          answered = { 0, 0, 0 };
     shared_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
     for (uint64_t i = 0; i < tables; i++) {
-        life *const lived = life_make("state_bloom", g, n, n * turnovers, 900 + i);
-        while (lived->n < n) life_put(lived, 1);
+        watched *const lived = watched_make("state_bloom", g, n, n * turnovers, 900 + i);
+        while (lived->n < n) watched_put(lived, 1);
         for (uint64_t j = 0; j < n * (turnovers - 1); j++) {
             uint64_t const at = dice_below(&lived->chance, n);
             assert_int_equal(tamis_states_drop_id(lived->states, lived->id[at], 1), TAMIS_OK);
-            life_put_at(lived, at, 1);
+            watched_put_at(lived, at, 1);
         }
-        assert_true(life_unknown(lived) == 0);
-        sample_add(&answered, life_answered(lived));
-        life_free(lived);
+        assert_true(watched_unknown(lived) == 0);
+        series_add(&answered, watched_answered(lived));
+        watched_free(lived);
     }
     print_message("# one value, n = %llu, %llu turnovers, k = %llu: fpr %.5f, stated %.5f\n",
                   (unsigned long long)n, (unsigned long long)turnovers,
-                  (unsigned long long)g[SHARED_HASHES], sample_mean(&answered), told.fpr);
+                  (unsigned long long)g[SHARED_HASHES], series_mean(&answered), told.fpr);
     expect_near("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
 }
 
@@ -191,19 +192,19 @@ static void equally_common_values_have_a_lower_fpr(void **state) {
         const uint64_t *const g = loads[i];
         sbf_mix const   mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES,
                                 equal };
-        sample          answered = { 0, 0, 0 };
+        series          answered = { 0, 0, 0 };
         shared_forecast told;
         double          expected = 0;
         tamis_state_bloom_forecast(g, 2000, 2000, &told);
         for (unsigned v = 0; v < MIX_VALUES; v++) expected += sbf_mix_absent_value(&mix, v);
         for (uint64_t seed = 0; seed < tables; seed++) {
-            life *const lived = life_make("state_bloom", g, 2000, 2000, 700 + seed);
-            while (lived->n < 2000) life_put(lived, (uint32_t)(lived->n % MIX_VALUES));
-            sample_add(&answered, life_answered(lived));
-            life_free(lived);
+            watched *const lived = watched_make("state_bloom", g, 2000, 2000, 700 + seed);
+            while (lived->n < 2000) watched_put(lived, (uint32_t)(lived->n % MIX_VALUES));
+            series_add(&answered, watched_answered(lived));
+            watched_free(lived);
         }
         print_message("# %d equal values, k = %llu: fpr %.6f, by the paper %.6f, stated %.6f\n",
-                      MIX_VALUES, (unsigned long long)g[SHARED_HASHES], sample_mean(&answered),
+                      MIX_VALUES, (unsigned long long)g[SHARED_HASHES], series_mean(&answered),
                       expected, told.fpr);
         expect_near("an absent key has a value", &answered, 1.0 / QUERIES, expected);
         assert_true(expected < told.fpr);
@@ -220,37 +221,38 @@ static void equally_common_values_have_a_lower_fpr(void **state) {
 /* Keys are no longer touched at their end, and stay until their cells age: these keys count,
  * too. */
 static double aged_table(const uint64_t *g, uint64_t seed) {
-    life *const lived =
-        life_make("state_bloom", g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
+    watched *const lived =
+        watched_make("state_bloom", g, AGE_ACTIVE + AGE_LINGERING, UINT64_C(1) << 20, seed);
     uint64_t backlog;
-    for (uint64_t i = 0; i < AGE_ACTIVE; i++) life_put(lived, life_any_value(lived));
+    for (uint64_t i = 0; i < AGE_ACTIVE; i++) watched_put(lived, watched_any_value(lived));
     for (uint64_t tick = 0; tick < 8 * AGE_LIFE; tick++) {
         assert_int_equal(tamis_states_tick(lived->states, 1, NULL, &backlog), TAMIS_OK);
         assert_int_equal(backlog, 0);
         if (dice_below(&lived->chance, AGE_LIFE) < AGE_ACTIVE) {
             uint64_t const i = dice_below(&lived->chance, lived->n);
-            life_put_at(lived, i, life_any_value(lived)); /* what was there is touched no more */
+            watched_put_at(lived, i,
+                           watched_any_value(lived)); /* what was there is touched no more */
         }
         for (uint64_t i = tick % AGE_TOUCHED; i < lived->n; i += AGE_TOUCHED) {
             tamis_status const status = tamis_states_touch_id(lived->states, lived->id[i]);
             assert_true(status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN);
         }
     }
-    double const unknown = life_unknown(lived);
-    life_free(lived);
+    double const unknown = watched_unknown(lived);
+    watched_free(lived);
     return unknown;
 }
 
 static void ageing_tables_have_the_rates_that_are_stated(void **state) {
     (void)state;
     static const uint64_t g[SHARED_FIELDS] = { 60000, 5, 1000, 0, 3 };
-    sample                unknown = { 0, 0, 0 };
+    series                unknown = { 0, 0, 0 };
     shared_forecast       told;
     tamis_state_bloom_forecast(g, AGE_ACTIVE + AGE_LINGERING, 1e6, &told);
-    for (uint64_t i = 0; i < tables; i++) sample_add(&unknown, aged_table(g, 40 + i));
-    print_message("# ageing: unknown %.5f, stated %.5f\n", sample_mean(&unknown), told.unknown);
+    for (uint64_t i = 0; i < tables; i++) series_add(&unknown, aged_table(g, 40 + i));
+    print_message("# ageing: unknown %.5f, stated %.5f\n", series_mean(&unknown), told.unknown);
     expect_at_most("a key that is touched is unknown", &unknown, 1.0 / AGE_ACTIVE, told.unknown);
-    assert_true(sample_mean(&unknown) >
+    assert_true(series_mean(&unknown) >
                 told.unknown / 30); /* and the plan is not far too careful */
 }
 

@@ -30,13 +30,13 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
  * counters stick, they are at most the first ones. */
 static void expect_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    churn           c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    turnover        c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
     double const    one = 1.0 / (double)n;
     shared_forecast told, named;
     tamis_state_direct_forecast(g, (double)n, (double)(n * turnovers), &told);
     tamis_state_direct_forecast(g, (double)n, (double)n, &named);
-    for (uint64_t i = 0; i < tables; i++) churn_table(&c, "state_direct", 300 + i);
-    churn_print(&c, &told);
+    for (uint64_t i = 0; i < tables; i++) turnover_table(&c, "state_direct", 300 + i);
+    turnover_print(&c, &told);
     expect_at_most("a key is unknown", &c.unknown, one, told.unknown);
     expect_at_most("an absent key has a value", &c.answered, 1.0 / QUERIES, told.fpr);
     if (!is_tight) return;

@@ -89,7 +89,7 @@ static void state_print_geometry(const uint64_t *g) {
 /* ------------------------------------------------------------------ rates, measured */
 
 static void check_rate(const char *name, double seen, double all, double stated) {
-    double const sigma = sqrt(stated * (1 - stated) / all);
+    double const sigma = share_error(stated, all);
     print_message("# %s: %.6f, stated %.6f, %+.1f sigma\n", name, seen / all, stated,
                   (seen / all - stated) / sigma);
     assert_true(fabs(seen / all - stated) <= SIGMAS * sigma);
@@ -149,7 +149,7 @@ static answers ask_members(const world *w) {
 
 /* As many as stated, or up to a sixth less. */
 static void check_share(const char *name, double seen, double all, double stated) {
-    double const sigma = sqrt(stated * (1 - stated) / all);
+    double const sigma = share_error(stated, all);
     print_message("# %s: %.6f, stated %.6f or less\n", name, seen / all, stated);
     assert_true(seen / all <= stated + SIGMAS * sigma);
     assert_true(seen / all >= stated * 5 / 6 - SIGMAS * sigma);

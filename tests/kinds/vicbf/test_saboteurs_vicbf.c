@@ -81,17 +81,10 @@ static const saboteur saboteurs[] = {
 
 /* ------------------------------------------------------------------ broken tables */
 
-static tamis_set *filled(const char *geometry) {
-    subject const    variant = { .kind = "vicbf", .capacity = 100, .geometry = geometry };
-    tamis_set *const set = filled_set(&variant, 100);
-    assert_int_equal(set->table.saturated, 0);
-    return set;
-}
-
 static void validate_names_each_invariant(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        tamis_set *const set = filled(geometries[i]);
+        tamis_set *const set = unstuck_set("vicbf", geometries[i]);
         uint64_t const   first = field_get(set->table.body, 0, 7), end = i == 0 ? 501 * 7 : 511;
         flip(set, end); /* blocked: the one bit of a line that is no counter's */
         expect_broken(set, "I1");
@@ -110,7 +103,7 @@ static void validate_names_each_invariant(void **state) {
         tamis_free(set);
     }
     tamis_set *const set =
-        filled("counters=501,hashes=5,more=0,counter_bits=7,increments=2,blocked=0");
+        unstuck_set("vicbf", "counters=501,hashes=5,more=0,counter_bits=7,increments=2,blocked=0");
     set->table.keys *= 2;
     expect_broken(set, "I4");
     set->table.keys = UINT64_MAX / 2;
@@ -132,7 +125,7 @@ static bool must_be_seen(const tamis_set *set, uint64_t bit) {
 static void validate_sees_flipped_bits(void **state) {
     (void)state;
     for (unsigned i = 0; i < 2; i++) {
-        tamis_set *const set = filled(geometries[i]);
+        tamis_set *const set = unstuck_set("vicbf", geometries[i]);
         for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
             flip(set, bit);
             bool const is_seen = bit >= set->table.body_bytes * 8 - 64 || must_be_seen(set, bit);
@@ -148,7 +141,7 @@ static void validate_and_lookups_are_safe_on_any_bytes(void **state) {
     (void)state;
     dice chance = { 7 };
     for (unsigned round = 0; round < 100; round++) {
-        tamis_set *const set = filled(geometries[round % 2]);
+        tamis_set *const set = unstuck_set("vicbf", geometries[round % 2]);
         uint64_t         count;
         scramble(set, &chance, round);
         (void)tamis_has_id(set, round);

@@ -1,6 +1,7 @@
 /* test_vi_size.c - the analysis of variable increments: against the paper, against all ways to add
  * them, one by one, and against filters that are filled. */
 #include "needs.h"
+#include "overload.h"
 #include "subject.h"
 #include "table.h"
 
@@ -231,12 +232,16 @@ static void vi_choose_refuses_what_cannot_be(void **state) {
 #define STRANGERS 10000
 static unsigned small_filters = 1000; /* of each geometry: an argument of the program */
 
+static subject vicbf_of(const uint64_t *g, double n, double lifetime) {
+    return (subject){ .kind = "vicbf",
+                      .capacity = (uint64_t)n,
+                      .lifetime = (uint64_t)lifetime,
+                      .geometry = geometry_text(find_kind("vicbf", NULL), g) };
+}
+
 static tamis_set *make_vicbf(const uint64_t *g, double n, double lifetime, uint64_t seed) {
-    return make_set(&(subject){ .kind = "vicbf",
-                                .capacity = (uint64_t)n,
-                                .lifetime = (uint64_t)lifetime,
-                                .geometry = geometry_text(find_kind("vicbf", NULL), g) },
-                    seed);
+    subject const variant = vicbf_of(g, n, lifetime);
+    return make_set(&variant, seed);
 }
 
 typedef struct means {
@@ -303,22 +308,22 @@ static void vi_small_filters_are_as_predicted(void **state) {
         { { 100, 4, 0, 8, VI_GENERAL, 0 }, 20 }, { { 40, 6, 0, 8, VI_GENERAL, 0 }, 6 },
     };
     for (size_t i = 0; i < COUNT(tables); i++) {
-        double sum = 0, squares = 0, hits = 0;
+        series rates = { 0, 0, 0 };
+        double hits = 0;
         for (uint64_t seed = 0; seed < small_filters; seed++) {
             tamis_set *const set = make_vicbf(tables[i].g, tables[i].n, tables[i].n, seed);
             add_ids(set, 0, (uint64_t)tables[i].n);
             hits += (double)count_ids(set, 1000000, 1000);
-            double const rate = inspect(set).current_fpr;
-            sum += rate;
-            squares += rate * rate;
+            series_add(&rates, inspect(set).current_fpr);
             tamis_free(set);
         }
-        double const mean = sum / small_filters, predicted = tamis_vi_fpr(tables[i].g, tables[i].n);
-        double const sigma = sqrt((squares / small_filters - mean * mean) / small_filters);
+        double const mean = series_mean(&rates), sigma = series_error(&rates, 0);
+        double const predicted = tamis_vi_fpr(tables[i].g, tables[i].n);
         if (fabs(mean - predicted) > .01 * mean + 4 * sigma)
             fail_msg("table %zu: %.6f +- %.6f, predicted %.6f", i, mean, sigma, predicted);
-        if (fabs(hits - 1000 * sum) > 5 * sqrt(1000 * sum))
-            fail_msg("table %zu: %.0f strangers, not %.1f", i, hits, 1000 * sum);
+        double const expected = 1000 * rates.sum;
+        if (fabs(hits - expected) > 5 * sqrt(expected))
+            fail_msg("table %zu: %.0f strangers, not %.1f", i, hits, expected);
     }
 }
 
@@ -331,16 +336,8 @@ typedef struct life {
     double   n, lifetime;
 } life;
 
-static bool is_stuck_after(const life *lived, uint64_t seed) {
-    tamis_set *const set = make_vicbf(lived->g, lived->n, lived->lifetime, seed);
-    replace_ids(set, (uint64_t)lived->n, (uint64_t)lived->lifetime);
-    bool const is_stuck = set->table.saturated != 0;
-    tamis_free(set);
-    return is_stuck;
-}
-
-/* Within four sigma; the prediction may be a sixth too high, since a counter that falls and rises
- * again is counted twice. */
+/* The statement may be a sixth too high, since a counter that falls and rises again is counted
+ * twice. */
 static void vi_counters_stick_as_often_as_stated(void **state) {
     (void)state;
     static const life lives[] = {
@@ -354,13 +351,8 @@ static void vi_counters_stick_as_often_as_stated(void **state) {
     };
     for (size_t i = 0; i < COUNT(lives); i++) {
         const life *const lived = &lives[i];
-        double const      predicted = tamis_vi_saturation(lived->g, lived->n, lived->lifetime);
-        double            measured = 0;
-        for (uint64_t seed = 0; seed < SETS; seed++) measured += is_stuck_after(lived, seed);
-        measured /= SETS;
-        double const sigma = sqrt(predicted * (1 - predicted) / SETS) + 1e-9;
-        if (measured > predicted + 4 * sigma || measured < predicted / 1.2 - 4 * sigma)
-            fail_msg("life %zu: %.4f +- %.4f, predicted %.4f", i, measured, sigma, predicted);
+        subject const     variant = vicbf_of(lived->g, lived->n, lived->lifetime);
+        check_saturation(&variant, SETS, 1 / 1.2, 1);
     }
 }
 

@@ -3,9 +3,10 @@
 
 #include "grow.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <dirent.h>
-#include <ftw.h>
-#include <unistd.h>
 
 bool sample_is_growing(const char *kind) {
     return strncmp(kind, SAMPLE_GROWING, strlen(SAMPLE_GROWING)) == 0;
@@ -67,8 +68,7 @@ void sample_take_layout(const buffer *s) {
 }
 
 buffer sample_of(const tamis_set *set) {
-    buffer s = { NULL, 0 };
-    assert_int_equal(tamis_write(set, buffer_write, &s), TAMIS_OK);
+    buffer const s = buffer_of(set);
     sample_take_layout(&s);
     return s;
 }
@@ -112,6 +112,13 @@ void sample_seal(buffer *s) {
     le64_store(table + 8 * blocks + 8, total.high64);
 }
 
+void sample_seal_stream(buffer *s, size_t head) {
+    le64_store(s->bytes + head - 8, XXH3_64bits(s->bytes, head - 8));
+    XXH128_hash_t const total = XXH3_128bits(s->bytes, s->n - 16);
+    le64_store(s->bytes + s->n - 16, total.low64);
+    le64_store(s->bytes + s->n - 8, total.high64);
+}
+
 unsigned sample_files(const char *folder, const char *part) {
     DIR *const all = opendir(folder);
     assert_non_null(all);
@@ -130,22 +137,6 @@ bool sample_is_refusal(tamis_status status) {
     return status == TAMIS_ERR_FOREIGN || status == TAMIS_ERR_VERSION ||
            status == TAMIS_ERR_TRUNCATED || status == TAMIS_ERR_CHECKSUM ||
            status == TAMIS_ERR_CORRUPT || status == TAMIS_ERR_KIND || status == TAMIS_ERR_NOT_BUILT;
-}
-
-void sample_folder_make(char *ret_path, size_t n) {
-    (void)snprintf(ret_path, n, "tamis-test-XXXXXX");
-    assert_non_null(mkdtemp(ret_path));
-}
-
-static int remove_one(const char *path, const struct stat *about, int type, struct FTW *at) {
-    (void)about;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
-void sample_folder_remove(const char *path) {
-    assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 #define MAX_KINDS 64

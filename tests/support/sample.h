@@ -4,12 +4,12 @@
 
 #include "buffer.h"
 #include "make.h"
+#include "temporary.h"
 
 #include "core/hash.h"
 #include "core/le.h"
 
 #include <tamis/tamis.h>
-#include <xxhash.h>
 
 #define SAMPLE_HEADER 4096
 #define SAMPLE_BLOCK 65536
@@ -41,6 +41,9 @@ void sample_take_layout(const buffer *s);
  * last. */
 void sample_seal(buffer *s);
 
+/* The same for a stream whose header has `head` bytes. */
+void sample_seal_stream(buffer *s, size_t head);
+
 /* The number of descriptors that are open. */
 unsigned sample_open_files(void);
 
@@ -49,9 +52,5 @@ unsigned sample_files(const char *folder, const char *part);
 
 /* Is this one of the statuses that a reader may give? */
 bool sample_is_refusal(tamis_status status);
-
-/* Make a new folder below the current one, and remove it with all that is in it. */
-void sample_folder_make(char *ret_path, size_t n);
-void sample_folder_remove(const char *path);
 
 #endif

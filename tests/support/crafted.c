@@ -1,0 +1,187 @@
+/* crafted.c - see crafted.h. */
+#include "crafted.h"
+
+#include "ledger.h"
+
+crafted_counts crafted_seen;
+
+int crafted_check_both_ends(void **state) {
+    (void)state;
+    print_message("# %u files accepted and used, %u refused\n", crafted_seen.accepted,
+                  crafted_seen.refused);
+    return crafted_seen.accepted > 100 && crafted_seen.refused > 10000 ? 0 : -1;
+}
+
+/* ------------------------------------------------------------------ sets */
+
+/* Let the set grow to its last stage and shrink again, if that is not too large to try. */
+static void use_growing(tamis_set *set, const tamis_facts *facts) {
+    if (facts->grow_to > 100000) return;
+    tamis_set *copy = NULL;
+    assert_int_equal(tamis_copy(set, &copy), TAMIS_OK);
+    for (uint64_t id = 0; id < facts->capacity / 8; id++) (void)!tamis_add_id(copy, id * 11);
+    expect_valid(copy);
+    (void)!tamis_resize(copy, facts->grow_to, NULL);
+    (void)!tamis_resize(copy, facts->keys, NULL);
+    expect_valid(copy);
+    (void)!tamis_merge(copy, set);
+    (void)!tamis_clear(copy);
+    tamis_free(copy);
+}
+
+static void use_set(tamis_set *set) {
+    uint64_t keys[300], counts[300];
+    bool     flags[300];
+    for (uint64_t i = 0; i < 300; i++) keys[i] = i * 7;
+    (void)tamis_has_id_batch(set, keys, 300, flags);
+    (void)!tamis_add_id_batch(set, keys, 300, NULL);
+    (void)!tamis_count_id_batch(set, keys, 300, counts);
+    (void)!tamis_remove_id_batch(set, keys, 300, flags, NULL);
+    tamis_info const info = inspect(set);
+    expect_valid(set);
+    if (info.facts.grow_to != 0) use_growing(set, &info.facts);
+}
+
+/* Count it: accepted if something was made. */
+static void judge(tamis_status status, const void *made) {
+    assert_true(status == TAMIS_OK || sample_is_refusal(status));
+    assert_int_equal(status == TAMIS_OK, made != NULL);
+    crafted_seen.accepted += status == TAMIS_OK;
+    crafted_seen.refused += status != TAMIS_OK;
+}
+
+void crafted_try_set(const buffer *file) {
+    ledger             book = { 0 };
+    tamis_set         *set = NULL;
+    tamis_problem      problem;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.allocator = ledger_allocator(&book);
+    tamis_status const status = tamis_read(file->bytes, file->n, &options, &set, &problem);
+    judge(status, set);
+    assert_true(book.peak <= 2 * file->n);
+    if (set != NULL) use_set(set);
+    tamis_free(set);
+    assert_int_equal(book.bytes, 0);
+}
+
+/* ------------------------------------------------------------------ states */
+
+static void use_states(tamis_states *states) {
+    uint64_t          counts[64];
+    tamis_states_info info;
+    assert_int_equal(tamis_states_inspect(states, &info), TAMIS_OK);
+    for (uint64_t id = 0; id < 200; id++) {
+        uint32_t value, to = (uint32_t)(id % info.values);
+        (void)!tamis_states_put_id(states, 10000 + id, to);
+        (void)!tamis_states_get_id(states, id, &value);
+        (void)!tamis_states_set_id(states, id, to);
+        (void)!tamis_states_move_id(states, id * 5, TAMIS_ANY_VALUE, 0);
+        (void)!tamis_states_touch_id(states, id * 2);
+        if (id % 3 == 0) (void)!tamis_states_drop_id(states, id, TAMIS_ANY_VALUE);
+        if (id % 20 == 0) (void)!tamis_states_tick(states, id, NULL, NULL);
+    }
+    (void)!tamis_states_tick(states, UINT64_C(1) << 40, NULL, NULL);
+    if (info.values <= COUNT(counts)) {
+        tamis_status const told = tamis_states_tally(states, counts);
+        assert_true(told == TAMIS_OK || told == TAMIS_ERR_CANNOT); /* keys may share cells */
+    }
+    expect_valid_states(states);
+}
+
+void crafted_try_states(const buffer *file) {
+    ledger             book = { 0 };
+    tamis_states      *states = NULL;
+    tamis_problem      problem;
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    options.allocator = ledger_allocator(&book);
+    tamis_status const status =
+        tamis_states_read(file->bytes, file->n, &options, &states, &problem);
+    judge(status, states);
+    assert_true(book.peak <= 2 * file->n);
+    if (states != NULL) use_states(states);
+    tamis_states_free(states);
+    assert_int_equal(book.bytes, 0);
+}
+
+/* ------------------------------------------------------------------ changing */
+
+static const uint64_t extremes[] = {
+    0,
+    1,
+    2,
+    3,
+    15,
+    16,
+    63,
+    64,
+    65,
+    255,
+    1500,
+    65535,
+    UINT64_C(1) << 31,
+    UINT32_MAX,
+    UINT64_C(1) << 32,
+    UINT64_C(1) << 33,
+    (UINT64_C(1) << 40) + 1,
+    UINT64_C(1) << 57,
+    UINT64_C(1) << 60,
+    UINT64_C(1) << 63,
+    UINT64_MAX - 63,
+    UINT64_MAX,
+};
+#define N_EXTREMES COUNT(extremes)
+
+static void try_sealed(buffer *file, crafted_try *try_file) {
+    sample_seal(file);
+    try_file(file);
+}
+
+void crafted_fields(buffer *file, size_t from, size_t end, crafted_try *try_file) {
+    for (size_t at = from; at < end; at += 8) {
+        uint64_t const good = le64_load(file->bytes + at);
+        for (size_t i = 0; i < 64 + N_EXTREMES; i++) {
+            le64_store(file->bytes + at, i < 64 ? good ^ UINT64_C(1) << i : extremes[i - 64]);
+            try_sealed(file, try_file);
+        }
+        le64_store(file->bytes + at, good);
+    }
+}
+
+void crafted_pairs(buffer *file, unsigned trials, size_t from, size_t end, crafted_try *try_file) {
+    dice chance = { 5 };
+    for (unsigned trial = 0; trial < trials; trial++) {
+        size_t const   a = from + dice_below(&chance, (end - from) / 8) * 8;
+        size_t const   b = dice_below(&chance, end / 8) * 8;
+        uint64_t const good_a = le64_load(file->bytes + a), good_b = le64_load(file->bytes + b);
+        le64_store(file->bytes + a, extremes[dice_below(&chance, N_EXTREMES)]);
+        le64_store(file->bytes + b, good_b ^ UINT64_C(1) << dice_below(&chance, 64));
+        try_sealed(file, try_file);
+        le64_store(file->bytes + b, good_b);
+        le64_store(file->bytes + a, good_a);
+    }
+}
+
+void crafted_bodies(buffer *file, unsigned trials, crafted_try *try_file) {
+    uint64_t const bytes = file->n - SAMPLE_HEADER - 24;
+    for (unsigned trial = 0; trial < trials; trial++) {
+        for (unsigned i = 0; i <= trial % 7; i++) {
+            uint64_t const random = remix(trial, i);
+            file->bytes[SAMPLE_HEADER + fastrange(random, bytes)] = (uint8_t)random;
+        }
+        try_sealed(file, try_file);
+    }
+}
+
+void crafted_bytes(const buffer *good, unsigned trials, size_t bytes, dice *chance,
+                   crafted_try *try_file) {
+    buffer file = { malloc(good->n), good->n };
+    assert_non_null(file.bytes);
+    for (unsigned trial = 0; trial < trials; trial++) {
+        memcpy(file.bytes, good->bytes, good->n);
+        for (uint64_t n = dice_below(chance, 3) + 1; n != 0; n--) {
+            file.bytes[SAMPLE_HEADER + dice_below(chance, bytes)] ^= (uint8_t)dice_roll(chance);
+        }
+        try_sealed(&file, try_file);
+    }
+    free(file.bytes);
+}

@@ -1,0 +1,45 @@
+/* crafted.h - files that an attacker made: all checksums are right, but the contents are not.
+ *
+ * Functions that change a file in many ways, and read each result as a user would.
+ */
+#ifndef TAMIS_TESTS_CRAFTED_H
+#define TAMIS_TESTS_CRAFTED_H
+
+#include "sample.h"
+
+/* ------------------------------------------------------------------ reading */
+
+/* Read the file, whose checksums must be right. A table that is accepted must survive operations on
+ * it, and one that is refused must get a reason. Neither may ask for more memory than twice the
+ * file. */
+typedef void crafted_try(const buffer *file);
+crafted_try  crafted_try_set, crafted_try_states;
+
+/* How many files these functions have accepted and refused. */
+typedef struct crafted_counts {
+    unsigned accepted, refused;
+} crafted_counts;
+extern crafted_counts crafted_seen;
+
+/* For the end of a group: its cases are useful only if some files were accepted and some were
+ * refused. */
+int crafted_check_both_ends(void **state);
+
+/* ------------------------------------------------------------------ changing */
+
+/* In each word of the header from `from` up to `end`: flip every bit and try every extreme
+ * value. */
+void crafted_fields(buffer *file, size_t from, size_t end, crafted_try *try_file);
+
+/* Change two words of the header at a time, so that fields contradict each other: one from `from`
+ * up to `end`, and any one below `end`. */
+void crafted_pairs(buffer *file, unsigned trials, size_t from, size_t end, crafted_try *try_file);
+
+/* Any bytes in the body, more and more of them. */
+void crafted_bodies(buffer *file, unsigned trials, crafted_try *try_file);
+
+/* One to three wrong bytes among the first `bytes` of the body. */
+void crafted_bytes(const buffer *good, unsigned trials, size_t bytes, dice *chance,
+                   crafted_try *try_file);
+
+#endif
