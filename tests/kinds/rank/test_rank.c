@@ -1,10 +1,13 @@
 /* test_rank.c - rank-indexed tables against an oracle that predicts every answer.
  *
  * usage: test_rank [STEPS]     operations of each history
+ *
+ * The oracle counts copies by fingerprint, and cells by bucket, in plain arrays. So it is for
+ * geometries with few fingerprints.
  */
+#include "kinds/rank/size.h"
+#include "listed.h"
 #include "overload.h"
-#include "rank_oracle.h"
-#include "table.h"
 
 static uint64_t steps = 7000;
 
@@ -33,265 +36,192 @@ static const uint64_t maps[][RANK_FIELDS] = {
     { 20, 16, 6, 14, 6, 10, 9, 4, 2, 4, 5, 0 },
 };
 
-#define N_GEOMETRIES COUNT(geometries)
-#define N_MAPS COUNT(maps)
+static const tested_table under_test = {
+    .kind = "rank",
+    .geometries = geometries[0],
+    .maps = maps[0],
+    .n_geometries = COUNT(geometries),
+    .n_maps = COUNT(maps),
+    .fields = RANK_FIELDS,
+    .turn = 3000,
+    .map_turn = 2000,
+    .copies_in = 3,
+    .map_copies_in = 3,
+    .check_every = 500,
+};
 
-/* ------------------------------------------------------------------ a table and its oracle */
+/* ------------------------------------------------------------------ the oracle */
 
-typedef struct pair {
-    const tamis_kind *kind;
-    tamis_table       table;
-    rank_oracle       oracle;
-    dice              chance;
-    uint64_t          refused, saturated; /* how often that happened */
-} pair;
+/* Most fingerprints are absent. To find one that is present, whole groups of absent ones are
+ * skipped. */
+#define CROWD 256
 
-static pair pair_make(const uint64_t *geometry, const char *isa, uint64_t seed) {
-    pair p = { .oracle = oracle_make(geometry), .chance = { seed } };
-    p.kind = find_kind("rank", isa);
-    p.table = table_make(p.kind, geometry);
-    assert_int_equal(p.kind->prints(geometry), p.oracle.prints);
-    return p;
+struct oracle {
+    uint64_t  geometry[RANK_FIELDS];
+    uint64_t  prints, most;
+    uint32_t *copies, *value; /* of each fingerprint */
+    uint32_t *crowd;          /* of each CROWD fingerprints: how many of them are there */
+    uint32_t *cells;          /* of each bucket */
+    uint64_t  taken[2];       /* extensions */
+    uint64_t  keys, saturated;
+};
+
+oracle *oracle_make(const uint64_t *geometry) {
+    oracle *const o = calloc(1, sizeof *o);
+    assert_non_null(o);
+    memcpy(o->geometry, geometry, sizeof o->geometry);
+    o->prints = tamis_rank_prints(geometry);
+    o->most = geometry[RANK_COPIES] << geometry[RANK_COUNTER_BITS];
+    o->copies = calloc(o->prints, sizeof *o->copies);
+    o->value = calloc(o->prints, sizeof *o->value);
+    o->crowd = calloc(o->prints / CROWD + 1, sizeof *o->crowd);
+    o->cells = calloc(geometry[RANK_BUCKETS], sizeof *o->cells);
+    assert_true(o->copies != NULL && o->value != NULL && o->crowd != NULL && o->cells != NULL);
+    return o;
 }
 
-static void pair_free(pair *p) {
-    free(p->table.body);
-    oracle_free(&p->oracle);
+void oracle_free(oracle *o) {
+    free(o->copies);
+    free(o->value);
+    free(o->crowd);
+    free(o->cells);
+    free(o);
 }
 
-typedef struct visits {
-    const rank_oracle *oracle;
-    uint64_t           next, n; /* the first fingerprint that was not visited yet */
-} visits;
+oracle_facts oracle_look(const oracle *o) {
+    return (oracle_facts){ .prints = o->prints,
+                           .most = o->most,
+                           .keys = o->keys,
+                           .saturated = o->saturated,
+                           .value_bits = (unsigned)o->geometry[RANK_VALUE_BITS] };
+}
 
-static bool check_visit(void *context, uint64_t print, uint64_t copies) {
-    visits *const            seen = context;
-    const rank_oracle *const o = seen->oracle;
-    bool const               is_many = o->most > 1 && o->copies[print] == o->most;
-    assert_true(print >= seen->next && print < o->prints); /* in increasing order, each once */
-    for (; seen->next < print; seen->next++) assert_int_equal(o->copies[seen->next], 0);
-    assert_int_equal(copies, is_many ? TAMIS_COUNT_MANY : o->copies[print]);
-    seen->next = print + 1;
-    seen->n++;
+uint64_t oracle_copies(const oracle *o, uint64_t print) {
+    return o->copies[print];
+}
+
+uint32_t oracle_value(const oracle *o, uint64_t print) {
+    return o->value[print];
+}
+
+uint64_t oracle_next(const oracle *o, uint64_t print) {
+    while (print < o->prints && o->copies[print] == 0)
+        print = o->crowd[print / CROWD] == 0 ? (print / CROWD + 1) * CROWD : print + 1;
+    return print < o->prints ? print : NO_PRINT;
+}
+
+/* The hash of a print that is there is in the middle of the print's share of all hashes. */
+uint64_t oracle_pick(const oracle *o, dice *chance, bool is_present) {
+    uint64_t const any = dice_below(chance, o->prints);
+    if (!is_present || o->keys == 0) return dice_roll(chance);
+    uint64_t const found = oracle_next(o, any);
+    uint64_t const print = found != NO_PRINT ? found : oracle_next(o, 0);
+    return print * (UINT64_MAX / o->prints) + UINT64_MAX / o->prints / 2;
+}
+
+static uint64_t bucket_of(const oracle *o, uint64_t print) {
+    return (print >> o->geometry[RANK_REMAINDER_BITS]) / o->geometry[RANK_CHAINS];
+}
+
+/* The extension that begins after exactly this many cells: 0 or 1; 2: none. */
+static unsigned border_of(const oracle *o, uint64_t cells) {
+    const uint64_t *const g = o->geometry;
+    if (g[RANK_EXTENSIONS2] != 0 && cells == g[RANK_CELLS]) return 0;
+    return g[RANK_EXTENSIONS3] != 0 && cells == g[RANK_CELLS] + g[RANK_CELLS2] ? 1 : 2;
+}
+
+static bool bucket_grow(oracle *o, uint64_t bucket) {
+    const uint64_t *const g = o->geometry;
+    unsigned const        level = border_of(o, o->cells[bucket]);
+    if (o->cells[bucket] == g[RANK_CELLS] + g[RANK_CELLS2] + g[RANK_CELLS3]) return false;
+    if (level < 2 && o->taken[level] == g[RANK_EXTENSIONS2 + level]) return false;
+    if (level < 2) o->taken[level]++;
+    o->cells[bucket]++;
     return true;
 }
 
-/* All fingerprints and counts of the table are equal to those of the oracle. */
-static void check_all(const pair *p) {
-    visits      seen = { .oracle = &p->oracle };
-    const char *why = "";
-    assert_true(p->kind->each(&p->table, check_visit, &seen));
-    for (; seen.next < p->oracle.prints; seen.next++) {
-        assert_int_equal(p->oracle.copies[seen.next], 0);
+static void bucket_shrink(oracle *o, uint64_t bucket) {
+    unsigned const level = border_of(o, --o->cells[bucket]);
+    if (level < 2) o->taken[level]--;
+}
+
+static bool fills_cells(const oracle *o, uint64_t print) {
+    return o->copies[print] % (1u << o->geometry[RANK_COUNTER_BITS]) == 0;
+}
+
+tamis_status oracle_add(oracle *o, uint64_t print) {
+    if (o->copies[print] == o->most) return TAMIS_OK;
+    bool const needs_cell = fills_cells(o, print);
+    if (needs_cell && !bucket_grow(o, bucket_of(o, print))) return TAMIS_ERR_FULL;
+    o->crowd[print / CROWD] += o->copies[print] == 0;
+    o->copies[print]++;
+    o->keys++;
+    o->saturated += o->most > 1 && o->copies[print] == o->most;
+    return TAMIS_OK;
+}
+
+tamis_status oracle_remove(oracle *o, uint64_t print) {
+    if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
+    if (o->copies[print] == o->most) return TAMIS_ERR_SATURATED;
+    o->copies[print]--;
+    o->crowd[print / CROWD] -= o->copies[print] == 0;
+    o->keys--;
+    if (fills_cells(o, print)) bucket_shrink(o, bucket_of(o, print));
+    return TAMIS_OK;
+}
+
+tamis_status oracle_put(oracle *o, uint64_t print, uint32_t value) {
+    if (o->copies[print] == 0) {
+        if (!bucket_grow(o, bucket_of(o, print))) return TAMIS_ERR_FULL;
+        o->copies[print] = 1;
+        o->crowd[print / CROWD]++;
+        o->keys++;
     }
-    if (!p->kind->validate(&p->table, &why)) fail_msg("%s", why);
-    assert_int_equal(p->table.keys, p->oracle.keys);
-    assert_int_equal(p->table.saturated, p->oracle.saturated);
+    o->value[print] = value;
+    return TAMIS_OK;
 }
 
-static void check_key(const pair *p, uint64_t hash, uint64_t print) {
-    assert_int_equal(p->kind->calls.has(&p->table, hash), p->oracle.copies[print] != 0);
-    assert_int_equal(p->kind->calls.count(&p->table, hash), oracle_count(&p->oracle, print));
-    assert_int_equal(p->table.keys, p->oracle.keys);
-    assert_int_equal(p->table.saturated, p->oracle.saturated);
+tamis_status oracle_drop(oracle *o, uint64_t print) {
+    if (o->copies[print] == 0) return TAMIS_ERR_ABSENT;
+    bucket_shrink(o, bucket_of(o, print));
+    o->copies[print] = 0;
+    o->crowd[print / CROWD]--;
+    o->keys--;
+    return TAMIS_OK;
 }
 
-/* ------------------------------------------------------------------ adds and removals */
-
-static void step_add(pair *p, uint64_t hash) {
-    uint64_t const     print = oracle_print(&p->oracle, hash);
-    tamis_status const status = p->kind->calls.add(&p->table, hash);
-    assert_int_equal(status, oracle_add(&p->oracle, print));
-    p->refused += status == TAMIS_ERR_FULL;
-    p->saturated += oracle_count(&p->oracle, print) == TAMIS_COUNT_MANY;
-    check_key(p, hash, print);
-}
-
-static void step_remove(pair *p, uint64_t hash) {
-    uint64_t const print = oracle_print(&p->oracle, hash);
-    assert_int_equal(p->kind->calls.remove(&p->table, hash), oracle_remove(&p->oracle, print));
-    check_key(p, hash, print);
-}
-
-/* Any hash, or one whose fingerprint is in the table. */
-static uint64_t pick(pair *p, bool is_present) {
-    uint64_t print = dice_below(&p->chance, p->oracle.prints);
-    if (!is_present) return dice_roll(&p->chance);
-    print = oracle_next(&p->oracle, print);
-    /* the middle of its share of all hashes */
-    return print * (UINT64_MAX / p->oracle.prints) + UINT64_MAX / p->oracle.prints / 2;
-}
-
-/* Mostly adds for a while, then mostly removals. Some adds are of keys that are present. */
-static void history(pair *p, uint64_t n) {
-    bool const can_remove = p->oracle.most > 1;
-    for (uint64_t i = 0; i < n; i++) {
-        bool const is_up = i / 3000 % 2 == 0, towards = dice_below(&p->chance, 4) != 0;
-        bool const is_copy = dice_below(&p->chance, 3) == 0;
-        if (is_up == towards || !can_remove)
-            step_add(p, pick(p, is_copy));
-        else
-            step_remove(p, pick(p, dice_below(&p->chance, 8) != 0));
-        if (i % 500 == 0) check_all(p);
+oracle *oracle_merge(const oracle *a, const oracle *b) {
+    oracle *const sum = oracle_make(a->geometry);
+    bool          fits = true;
+    for (uint64_t print = 0; print < a->prints; print++) {
+        uint64_t const copies = min_u64(a->copies[print] + b->copies[print], a->most);
+        for (uint64_t i = 0; i < copies; i++) fits &= oracle_add(sum, print) == TAMIS_OK;
     }
-    check_all(p);
+    if (fits) return sum;
+    oracle_free(sum);
+    return NULL;
 }
 
-/* Every status, every count and every fingerprint, through fillings and refusals. */
+/* ------------------------------------------------------------------ a table and its oracle */
+
 static void statuses_counts_and_fingerprints_match_the_oracle(void **state) {
     (void)state;
-    for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
-        uint64_t refused = 0, saturated = 0;
-        for (size_t i = 0; i < N_GEOMETRIES; i++) {
-            pair p = pair_make(geometries[i], tamis_isa_name(isa), i + 1);
-            history(&p, steps);
-            refused += p.refused;
-            saturated += p.saturated;
-            pair_free(&p);
-        }
-        assert_true(refused > steps / 10 && saturated > steps / 10);
-    }
+    check_listed_histories(&under_test, steps);
 }
 
 static void counts_are_exact_up_to_the_limit(void **state) {
     (void)state;
-    for (size_t i = 0; i < N_GEOMETRIES; i++) {
-        pair p = pair_make(geometries[i], NULL, 1);
-        check_counts_to_the_limit(p.kind, &p.table, pick(&p, false), p.oracle.most);
-        pair_free(&p);
-    }
+    check_listed_limits(&under_test);
 }
 
 static void each_stops_when_it_is_told(void **state) {
     (void)state;
-    pair     p = pair_make(geometries[2], NULL, 1);
-    unsigned n = 0;
-    assert_true(p.kind->each(&p.table, visit_three, &n));
-    assert_int_equal(n, 0);
-    history(&p, 1000);
-    assert_false(p.kind->each(&p.table, visit_three, &n));
-    assert_int_equal(n, 3);
-    pair_free(&p);
+    check_listed_stops(&under_test, geometries[2], 1000);
 }
 
-/* ------------------------------------------------------------------ values */
-
-static void check_value(const pair *p, uint64_t hash) {
-    uint64_t const     print = oracle_print(&p->oracle, hash);
-    uint32_t           value = 0xdeadbeef;
-    tamis_status const status = p->kind->states->get(&p->table, hash, &value);
-    bool const         is_there = p->oracle.copies[print] != 0;
-    assert_int_equal(status, is_there ? TAMIS_OK : TAMIS_ERR_ABSENT);
-    assert_int_equal(value, is_there ? p->oracle.value[print] : 0xdeadbeef);
-    assert_int_equal(p->kind->calls.has(&p->table, hash), is_there);
-}
-
-/* A key that has another value is a conflict, and can be moved. */
-static tamis_status put_or_move(pair *p, uint64_t hash, uint32_t value) {
-    uint32_t           before = value;
-    tamis_status const was = p->kind->states->get(&p->table, hash, &before);
-    tamis_status const status = p->kind->states->put(&p->table, hash, value);
-    if (was != TAMIS_OK || before == value) return status;
-    assert_int_equal(status, TAMIS_ERR_CONFLICT);
-    assert_int_equal(p->kind->states->move(&p->table, hash, value, value), TAMIS_ERR_CONFLICT);
-    check_value(p, hash);
-    return p->kind->states->move(&p->table, hash,
-                                 dice_below(&p->chance, 2) ? before : TAMIS_ANY_VALUE, value);
-}
-
-static void step_put(pair *p, uint64_t hash) {
-    unsigned const     bits = (unsigned)p->oracle.geometry[RANK_VALUE_BITS];
-    uint32_t const     value = (uint32_t)(dice_roll(&p->chance) >> (64 - bits));
-    tamis_status const status = put_or_move(p, hash, value);
-    assert_int_equal(status, oracle_put(&p->oracle, oracle_print(&p->oracle, hash), value));
-    p->refused += status == TAMIS_ERR_FULL;
-    check_value(p, hash);
-}
-
-static void step_drop(pair *p, uint64_t hash) {
-    tamis_status const status = p->kind->states->drop(&p->table, hash, TAMIS_ANY_VALUE);
-    assert_int_equal(status, oracle_drop(&p->oracle, oracle_print(&p->oracle, hash)));
-    check_value(p, hash);
-}
-
-static void live_as_map(pair *p, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++) {
-        bool const is_up = i / 2000 % 2 == 0, towards = dice_below(&p->chance, 4) != 0;
-        if (is_up == towards)
-            step_put(p, pick(p, dice_below(&p->chance, 3) == 0));
-        else
-            step_drop(p, pick(p, dice_below(&p->chance, 8) != 0));
-        check_value(p, pick(p, i % 2 == 0)); /* somebody else */
-        if (i % 500 == 0) check_all(p);
-    }
-    check_all(p);
-}
-
-static void drop_all(pair *p) {
-    while (p->oracle.keys != 0) step_drop(p, pick(p, true));
-    for (uint64_t i = 0; i < p->table.body_bytes; i++) assert_int_equal(p->table.body[i], 0);
-}
-
-/* put, replace, get and drop, of present and absent keys, with and without room. */
 static void values_are_those_that_were_put(void **state) {
     (void)state;
-    for (size_t isa = 0; tamis_isa_name(isa) != NULL; isa++) {
-        uint64_t refused = 0;
-        for (size_t i = 0; i < N_MAPS; i++) {
-            pair p = pair_make(maps[i], tamis_isa_name(isa), i + 1);
-            live_as_map(&p, steps / 2);
-            refused += p.refused;
-            drop_all(&p);
-            pair_free(&p);
-        }
-        assert_true(refused > steps / 20);
-    }
-}
-
-/* ------------------------------------------------------------------ merging */
-
-/* The contents of both together. False: there is no room for them. */
-static bool oracle_merge(const rank_oracle *a, const rank_oracle *b, rank_oracle *ret_sum) {
-    *ret_sum = oracle_make(a->geometry);
-    bool fits = true;
-    for (uint64_t print = 0; print < a->prints; print++) {
-        uint64_t const copies = min_u64(a->copies[print] + b->copies[print], a->most);
-        for (uint64_t i = 0; i < copies; i++) fits &= oracle_add(ret_sum, print) == TAMIS_OK;
-    }
-    return fits;
-}
-
-/* True: there was room. */
-static bool check_merge(pair *into, const pair *from) {
-    tamis_table const before = into->table;
-    uint8_t *const    bytes = malloc(before.body_bytes);
-    rank_oracle       sum;
-    bool const        fits = oracle_merge(&into->oracle, &from->oracle, &sum);
-    assert_non_null(bytes);
-    memcpy(bytes, before.body, before.body_bytes);
-    tamis_status const status = into->kind->merge(&into->table, &from->table);
-    assert_int_equal(status, fits ? TAMIS_OK : TAMIS_ERR_FULL);
-    if (!fits) {
-        assert_memory_equal(into->table.body, bytes, before.body_bytes);
-        assert_int_equal(into->table.keys, before.keys);
-        assert_int_equal(into->table.saturated, before.saturated);
-    } else {
-        oracle_free(&into->oracle);
-        into->oracle = sum;
-    }
-    if (!fits) oracle_free(&sum);
-    free(bytes);
-    check_all(into);
-    return fits;
-}
-
-/* Add this many keys; now and then one that both tables have, until it is saturated. */
-static void fill_for_merge(pair *p, uint64_t n) {
-    for (uint64_t i = 0; i < n; i++) {
-        bool const     is_flood = i % 16 == 0;
-        uint64_t const hash = is_flood ? mix64(i) : dice_roll(&p->chance);
-        for (uint64_t copy = 0; copy < (is_flood ? p->oracle.most : 1); copy++) step_add(p, hash);
-    }
+    check_listed_maps(&under_test, steps);
 }
 
 /* Two tables that together have about as many keys as there is room for. */
@@ -299,20 +229,21 @@ static void merges_are_all_or_nothing_at_the_edge(void **state) {
     (void)state;
     unsigned fitted = 0, refused = 0;
     for (uint64_t round = 0; round < 60 + steps / 100; round++) {
-        const uint64_t *const g = geometries[round % (N_GEOMETRIES - 1)];
-        pair           a = pair_make(g, NULL, 2 * round), b = pair_make(g, NULL, 2 * round + 1);
-        uint64_t const room =
+        const uint64_t *const g = geometries[round % (COUNT(geometries) - 1)];
+        listed                a = listed_make(&under_test, g, NULL, 2 * round);
+        listed                b = listed_make(&under_test, g, NULL, 2 * round + 1);
+        uint64_t const        room =
             g[RANK_BUCKETS] * g[RANK_CELLS] + g[RANK_CELLS2] * g[RANK_EXTENSIONS2];
         uint64_t const total = room * (6 + dice_below(&a.chance, 7)) / 10;
         uint64_t const first = dice_below(&a.chance, total);
-        fill_for_merge(&a, first);
-        fill_for_merge(&b, total - first);
-        bool const fits = check_merge(&a, &b);
+        listed_fill_for_merge(&a, first);
+        listed_fill_for_merge(&b, total - first);
+        bool const fits = listed_merge(&a, &b);
         fitted += fits;
         refused += !fits;
-        check_all(&b);
-        pair_free(&a);
-        pair_free(&b);
+        listed_check(&b);
+        listed_free(&a);
+        listed_free(&b);
     }
     assert_true(fitted > 30 && refused > 30);
 }
