@@ -33,7 +33,8 @@
  * it), and move and drop only keys that are in the table and were refreshed within their timeout.
  * The `fpr` of a plan of "state_bloom" is an upper bound: it is reached when all keys have the same
  * value. "state_direct" with a timeout is planned only if the geometry fixes `counter_bits`. Its
- * rates then hold for keys that are dropped, and not for keys that time out (docs/states.md).
+ * rates then hold for keys that are dropped, and not for keys that time out; and only if moves and
+ * drops name the value of the key (docs/states.md).
  */
 
 #ifndef TAMIS_STATES_H

@@ -402,10 +402,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_batch(tamis_set *set, const tam
                                                        size_t n, size_t *ret_added);
 
 /** Add keys that are all known in advance, and choose the place of each key depending on the other
- *  keys. In a "dlbf" of two subtables this lowers the fpr. A low fpr gains most: 1e-5 and below
- *  becomes less than half of that, 2.30e-4 becomes 1.89e-4, and 6.6% becomes 5.7%. Other kinds add
- *  the keys as tamis_add_batch() does. During the call it needs memory: 9 bytes per key and up to
- *  an eighth of the body.
+ *  keys. In a "dlbf" of two subtables this lowers the fpr. How much depends on the geometry: 1e-5
+ *  and below becomes less than half of that, 2.30e-4 becomes 1.89e-4, 0.99% becomes 0.58%, and 6.6%
+ *  becomes 5.7%. Other kinds add the keys as tamis_add_batch() does. During the call it needs
+ *  memory: 9 bytes per key and up to an eighth of the body.
  *  @return as tamis_add_batch(); _MEMORY. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_add_balanced(tamis_set *set, const tamis_key *keys,
                                                           size_t n, size_t *ret_added);

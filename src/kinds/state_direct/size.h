@@ -21,14 +21,20 @@
  * A move removes one pair and adds another, and may make counters stick: the analysis assumes that
  * each of the L keys has each of the V values once.
  *
- * With timers, a key counts until the sweep has emptied its cells, and no key stays. But the stated
- * rates hold only if keys are dropped. Keys that time out instead leave their counts in cells that
- * other keys keep alive, and a pair that moves away from such a cell leaves it in use. How often
- * that happens depends on how often keys move, which is not known here. So tables with timers are
- * planned only if the user fixes `counter_bits`. Measured for 20,000 keys of 8 values that all time
- * out, in a table for the 60,000 that are then there, where 4.5% unknown and an fpr of 5% are
- * stated: with 0, 1 and 4 moves in the life of a key, 2.7%, 5.6% and 17.8% are unknown, and the fpr
- * is 1.8%, 3.3% and 12.1%.
+ * With timers, a key counts until the sweep has emptied its cells. But the stated rates hold only
+ * if keys are dropped. Keys that time out instead leave their counts in cells that other keys keep
+ * alive, and a pair that moves away from such a cell leaves it in use. How often that happens
+ * depends on how often keys move, which is not known here. So tables with timers are planned only
+ * if the user fixes `counter_bits`. Measured for 20,000 keys of 8 values that all time out, in a
+ * table for the 60,000 that are then there, where 4.5% unknown and an fpr of 5% are stated: with 0,
+ * 1 and 4 moves in the life of a key, 2.7%, 5.6% and 17.8% are unknown, and the fpr is 1.8%, 3.3%
+ * and 12.1%.
+ *
+ * With timers, moves and drops must name the value, too. A key whose drop was refused times out in
+ * the same way, and while other keys keep its cells alive, it makes more keys unknown, whose drops
+ * are refused in turn. In the same table, crowded, with each key there for half a timeout, 11% are
+ * unknown after 4 turnovers and all of them after 16; with named values 4%, which is less than
+ * stated (tests/laws/test_states_crowded.c).
  *
  * Without counters, pairs disappear only when they time out: pairs that a move has left count until
  * then, and without timers all L keys count as if they were present.

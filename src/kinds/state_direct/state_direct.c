@@ -20,8 +20,9 @@
  *
  * The pair of a key in the table is always found. So the answer for such a key is right, or "don't
  * know". In the second case, a move or drop that names the value still works; one that does not
- * name it is refused, and a key whose drop was refused stays (size.h takes such keys into account).
- * The cost is a lookup for each value, so this kind is for few values. No cell stores a value.
+ * name it is refused, and a key whose drop was refused stays (size.h takes such keys into account,
+ * but not with timers). The cost is a lookup for each value, so this kind is for few values. No
+ * cell stores a value.
  *
  *     +-------+--------------------------------------------+
  *     | timer | counter of pairs; or one bit: a mark       |      a cell
@@ -289,7 +290,7 @@ static tamis_status state_direct_touch(tamis_table *table, uint64_t hash) {
     return state_direct_refresh_all(table, hash, state_direct_hits(table, hash));
 }
 
-/* Refused if the key is unknown and no value is named: size.h counts such keys as staying. */
+/* Refused if the key is unknown and no value is named: size.h has what such keys do. */
 static tamis_status state_direct_drop(tamis_table *table, uint64_t hash, uint64_t from) {
     shared_found       pair;
     uint64_t           value, hits;
