@@ -34,13 +34,14 @@ static void ml_make_law(const numbered *map, double counters, double hits, doubl
     double const            q = 1 / counters, a = -q / (1 - q), b = -(hits + 1) * a;
     double const            most = hits * d->value[d->n - 1];
     double                  total = exp(hits * log1p(-q)), recent = 1;
-    unsigned                c = 1;
+    unsigned                c = 1, n = 0; /* n: increments that are not larger than c */
     memset(ret_law->chance, 0, sizeof ret_law->chance);
     ret_law->chance[0] = total;
     for (; c < ML_MAX_SUM && c <= most; c++) {
         double const each = b / c;
         double       sum = 0;
-        for (unsigned i = 0; i < d->n && d->value[i] <= c; i++) {
+        while (n < d->n && d->value[n] <= c) n++;
+        for (unsigned i = 0; i < n; i++) {
             unsigned const v = d->value[i];
             sum += (a + each * v) * ret_law->chance[c - v];
         }
