@@ -38,6 +38,14 @@ static void check_taken(const packet *p, size_t on_wire) {
     must(memcmp(p->flow.address[1] + 4, zeros, 12) == 0);
 }
 
+/* Field by field: a packet has padding, which nobody sets. */
+static bool have_same_fields(const packet *a, const packet *b) {
+    return memcmp(&a->flow, &b->flow, sizeof a->flow) == 0 &&
+           a->is_from_high == b->is_from_high && a->is_fragment == b->is_fragment &&
+           a->is_quoted == b->is_quoted && a->flags == b->flags && a->type == b->type &&
+           a->payload_bytes == b->payload_bytes;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     if (n < 4) return 0;
     size_t const which = bytes[0] % (n_link_types() + 2);
@@ -51,6 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {
     size_t const      shorter = bytes[3] % (captured + 1);
     packet_skip const again = parse(bytes + 4, shorter, on_wire, link_type, &part);
     must(again == PACKET_TAKEN || again == PACKET_CUT);
-    if (again == PACKET_TAKEN) must(memcmp(&whole, &part, offsetof(packet, transport)) == 0);
+    if (again == PACKET_TAKEN) must(have_same_fields(&whole, &part));
     return 0;
 }
