@@ -40,10 +40,9 @@ static void check_taken(const packet *p, size_t on_wire) {
 
 /* Field by field: a packet has padding, which nobody sets. */
 static bool have_same_fields(const packet *a, const packet *b) {
-    return memcmp(&a->flow, &b->flow, sizeof a->flow) == 0 &&
-           a->is_from_high == b->is_from_high && a->is_fragment == b->is_fragment &&
-           a->is_quoted == b->is_quoted && a->flags == b->flags && a->type == b->type &&
-           a->payload_bytes == b->payload_bytes;
+    return memcmp(&a->flow, &b->flow, sizeof a->flow) == 0 && a->is_from_high == b->is_from_high &&
+           a->is_fragment == b->is_fragment && a->is_quoted == b->is_quoted &&
+           a->flags == b->flags && a->type == b->type && a->payload_bytes == b->payload_bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n) {

@@ -187,7 +187,8 @@ void tamis_grow_resume(tamis_set *set, uint64_t moved) {
 tamis_status tamis_grow_begin_step(tamis_set *set) {
     struct growth *const growth = set->growth;
     tamis_status         status = plan_next(set);
-    /* The begin and the end of the step need this. */
+    /* The beginning and the end of a step publish views and retire bodies. What that takes is
+     * allocated now, so that it cannot fail later. */
     if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;
     if (status == TAMIS_OK) status = get_body(set, &growth->next);
     if (status != TAMIS_OK) {
@@ -304,12 +305,6 @@ tamis_status tamis_grow_move_group(tamis_set *set) {
     return status;
 }
 
-static tamis_status finish_step(tamis_set *set) {
-    tamis_status status = TAMIS_OK;
-    while (grow_is_moving(set) && status == TAMIS_OK) status = tamis_grow_move_group(set);
-    return status;
-}
-
 /* ------------------------------------------------------------------ changing the size at once */
 
 static tamis_status carry_all(const tamis_set *set, tamis_table *to) {
@@ -376,7 +371,7 @@ tamis_status tamis_grow_make_room(tamis_set *set) {
         if (growth->stage == growth->stages) return TAMIS_ERR_FULL;
         status = tamis_grow_begin_step(set);
     }
-    if (status == TAMIS_OK) status = finish_step(set);
+    while (status == TAMIS_OK && grow_is_moving(set)) status = tamis_grow_move_group(set);
     for (int steps = 2; status == TAMIS_ERR_FULL; steps++) {
         if (growth->stage + (unsigned)steps > growth->stages) break;
         status = tamis_grow_rebuild(set, steps);

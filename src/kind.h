@@ -56,7 +56,7 @@
 
 #include <tamis/tamis.h>
 
-#define KIND_DERIVED 128
+#define KIND_DERIVED 128 /* words that `prepare` may compute from the geometry */
 
 /* What a kind works on. Everything but `body` is in the handle. */
 typedef struct tamis_table {
@@ -67,7 +67,7 @@ typedef struct tamis_table {
     uint64_t body_bytes;                 /* a multiple of TAMIS_LINE_BYTES */
     uint64_t keys;                       /* see tamis_info */
     uint64_t entries; /* slots or cells in use; kept by kinds that grow, in tables with counters.
-                         Without counters it is `keys` (kind_growing) */
+                         Without counters it is not kept: `keys` is that number (kind_growing) */
     uint64_t saturated;
     uint64_t refused_adds, refused_removes; /* counted by the front door, and by *_id */
     uint64_t moved;                         /* entries that were moved to make room */
@@ -209,8 +209,7 @@ typedef struct kind_growing {
     tamis_status (*carry)(const tamis_table *from, uint64_t bucket, tamis_table *to);
 
     /* Empty the buckets first..first+n-1. `first` is a multiple of `group`, and so is n, unless the
-     * last bucket is one of them. The counts of the table do not change: the caller corrects them.
-     * */
+     * last bucket is one of them. The caller corrects the counts of the table. */
     void (*wipe)(tamis_table *table, uint64_t first, uint64_t n);
 
     /* Slots or cells in use. recount: compute table->entries from the body, for a table that was
@@ -218,7 +217,7 @@ typedef struct kind_growing {
     uint64_t (*entries)(const tamis_table *table);
     void (*recount)(tamis_table *table);
 
-    /* Optional, for speed: like fetch of tamis_kind, but each key may be in either table. */
+    /* Optional, for speed: like `fetch` of kind_calls, but each key may be in either table. */
     void (*fetch)(const kind_sides *sides, const uint64_t *hash, unsigned n, bool is_update);
 
     /* The bytes of the body that belong only to buckets before `bucket`: up to KIND_MAX_SPANS
@@ -273,8 +272,7 @@ typedef struct kind_calls {
     uint64_t (*has_rolling)(const tamis_table *table, const uint64_t *hash, unsigned n,
                             const uint64_t *next, unsigned n_next);
     /* For lookups: the memory that `fetch` has prefetched is in the cache now. Prefetch the memory
-     * that it points to, one chunk before the keys are looked up. Optional, and only with `fetch`.
-     * */
+     * that it points to, one chunk before the keys are looked up. Optional; needs `fetch`. */
     void (*fetch_more)(const tamis_table *table, const uint64_t *hash, unsigned n);
     /* Add keys that are all known in advance, and place each depending on the others. `scratch` has
      * balance_bytes() bytes, not initialised. Returns how many were added, in order, until the
@@ -343,8 +341,7 @@ typedef struct tamis_kind {
     const kind_conversion *conversion; /* optional */
     /* Read the whole body, and compute a survey of it. */
     void (*survey)(const tamis_table *table, kind_survey *ret_survey);
-    /* Check the numbered invariants, and name the first that is broken. Must be safe on any bytes.
-     * */
+    /* Check the numbered invariants, and name the first that is broken. Safe on any bytes. */
     bool (*validate)(const tamis_table *table, const char **reterr_why);
     bool empties_to_zero; /* if nothing is saturated, removing all keys leaves only zero bytes */
 

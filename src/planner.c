@@ -186,9 +186,9 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
 
 #define FIT_STEPS 14 /* of bisection: 1/16384 of the range */
 
-/* Find the largest capacity that a kind has room for. The size of a kind grows with its keys,
- * except for small steps from rounding. So bisection finds a capacity that fits and differs from
- * the largest by at most a few keys. */
+/* Find the largest capacity that a kind has room for: double a capacity until it does not fit, then
+ * bisect. The size of a table grows with its keys, except for small steps from rounding. So the
+ * result fits, and is at most 1/16384 of the last interval (FIT_STEPS) below the largest. */
 static void fit_capacity(const tamis_kind *kind, tamis_request *request,
                          tamis_candidate *ret_best) {
     uint64_t fits = 0, beyond = min_u64(request->memory, HANDLE_MAX_CAPACITY); /* 8 bits per key */
@@ -258,10 +258,6 @@ static bool decides_by_bytes(const tamis_candidate *best, const tamis_request *r
     return need->fpr != 0 && request->memory == 0 && request->grow_to == 0 && !is_given(request);
 }
 
-static bool is_larger(const tamis_candidate *one, const tamis_candidate *best) {
-    return one->plan.status != TAMIS_OK || one->plan.body_bytes > best->plan.body_bytes;
-}
-
 /* The kind that the spec names, if it can do the job. */
 static tamis_status choose_named(const tamis_request *request, tamis_candidate *ret_best,
                                  tamis_problem *problem) {
@@ -293,7 +289,9 @@ static bool choose_among(const tamis_request *request, bool takes_long, tamis_ca
         if (is_limited) limited.need.most_bytes = best->plan.body_bytes;
         plan_kind(kind, &limited, &next);
         next.order = i;
-        if (is_limited && is_larger(&next, best)) continue;
+        bool const is_larger =
+            next.plan.status != TAMIS_OK || next.plan.body_bytes > best->plan.body_bytes;
+        if (is_limited && is_larger) continue;
         add_forecast(request, &next);
         is_geometry = is_geometry || next.plan.status != TAMIS_ERR_ARGUMENT;
         if (tamis_is_better(&next, best, request)) *best = next;
@@ -301,8 +299,9 @@ static bool choose_among(const tamis_request *request, bool takes_long, tamis_ca
     return is_geometry;
 }
 
-/* The best kind that can do the job, asking no more of them than needed: first those that are
- * planned quickly, which leaves little to do for the others. */
+/* The best kind that can do the job. First the kinds that would be taken at once
+ * (tamis_may_be_first): if one of them can do it, no other is planned. Then those that are planned
+ * quickly: what they find leaves little to do for those that take long. */
 static tamis_status choose_best(const tamis_request *request, tamis_candidate *ret_best,
                                 tamis_problem *problem) {
     const tamis_kind *kind;

@@ -41,8 +41,7 @@ static bool inlet_get(inlet *from, unsigned bits, uint64_t *ret_value) {
     return true;
 }
 
-/* Count the zeros before the next one bit, and skip that bit, too. False: there is no one bit left.
- * */
+/* Count the zeros before the next one bit, and skip that bit, too. False: no one bit is left. */
 static bool inlet_zeros(inlet *from, uint64_t *ret_zeros) {
     uint64_t zeros = 0;
     while (from->at < from->bits) {
@@ -323,8 +322,8 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
 
 /* ------------------------------------------------------------------ the front door */
 
-/* Does the spec only say where memory comes from, and how much? Then the set is the same as the
- * sent one. */
+/* Does the spec set max_bytes, and nothing else but an allocator? Then the set is the same as the
+ * sent one, as without a spec (tamis.h). */
 static bool asks_nothing(const tamis_spec *s) {
     bool const is_default = s->capacity == 0 && !(s->fpr > 0) && s->abilities == 0 &&
                             s->copies == 0 && s->count_to == 0 && s->memory == 0 &&

@@ -33,13 +33,13 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
-/* Without remove_copy the key is looked up once more. */
+/* If the kind has no remove_copy, the key is removed and then looked up. */
 static tamis_status remove_copy(tamis_set *set, uint64_t hash, bool *ret_is_last) {
-    bool const         is_told = set->calls->remove_copy != NULL;
-    tamis_status const status = is_told ? set->calls->remove_copy(&set->table, hash, ret_is_last)
-                                        : set->calls->remove(&set->table, hash);
+    bool const         has_call = set->calls->remove_copy != NULL;
+    tamis_status const status = has_call ? set->calls->remove_copy(&set->table, hash, ret_is_last)
+                                         : set->calls->remove(&set->table, hash);
     handle_note(set, 0, status == TAMIS_ERR_ABSENT, 0);
-    if (status == TAMIS_OK && !is_told) *ret_is_last = !set->calls->has(&set->table, hash);
+    if (status == TAMIS_OK && !has_call) *ret_is_last = !set->calls->has(&set->table, hash);
     return status;
 }
 

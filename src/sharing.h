@@ -11,10 +11,11 @@
  *     change    lock the stripe, make readers wait, change the table through a window, unlock
  *     lookup    read, then check that the version is still the same; no lock is taken
  *
- * There are two ways to look up a key. Functions that return safely whatever they read
- * (kinds/line/windows.h, and all lookups of `rank` and `counting`) read the table itself. Otherwise
- * the few cache lines that the key can be in are copied; if no thread has changed them meanwhile,
- * the kind's ordinary functions look up the key in the copy.
+ * There are three ways to look up a key. Functions that return safely whatever they read
+ * (kinds/line/windows.h, and all lookups of `rank` and `counting`) read the table itself, and then
+ * check the version. Otherwise the few cache lines that the key can be in are copied; if no thread
+ * has changed them meanwhile, the kind's ordinary functions look up the key in the copy. Lookups of
+ * `bloom`, whose bits are never cleared, need no check at all (reads_in_place).
  *
  * Memory that all groups share (the attic of `line`, the pools of `rank`) has one more lock, the
  * attic's. Threads that may need it take it after the lock of the stripe. Lookups take it, too; few
@@ -121,7 +122,7 @@ struct kind_sharing {
      * inconsistent. Returns whether the attic is needed, too. NULL: lookups lock their stripe. */
     bool (*copy)(share_copy *copy, uint64_t hash);
 
-    /* Optional, for speed: like those of tamis_kind. `has` comes with has_chunk. */
+    /* Optional, for speed: like those of kind_calls. `has` comes with has_chunk. */
     bool (*has)(sharing *share, uint64_t hash);
     uint64_t (*has_chunk)(sharing *share, const uint64_t *hash, unsigned n);
     unsigned (*add_chunk)(sharing *share, const uint64_t *hash, unsigned n);
@@ -259,8 +260,8 @@ TAMIS_INLINE tamis_status share_change(sharing *share, const kind_sharing *how,
     return status;
 }
 
-/* Add a chunk of keys to a table of one group, with one lock for all of them. Lookups are not told:
- * only for kinds that read in place. */
+/* Add a chunk of keys to a table of one group, with one lock for all of them. The stripe keeps its
+ * version, so lookups do not notice: this is only for kinds with reads_in_place. */
 TAMIS_INLINE unsigned share_add_together(sharing *share, const kind_calls *calls,
                                          const uint64_t *hash, unsigned n) {
     share_window      window;

@@ -10,7 +10,8 @@
  *     +---------------------------+------------------------------+
  *
  * The sweep (core/sweep.h) goes by units: the largest power of two of cells that is not longer than
- * a cache line.
+ * a cache line. With cells of 5 bits a unit is 64 cells, 320 bits: 128 would be 640, and a cache
+ * line has 512.
  */
 #ifndef TAMIS_CORE_SHARED_H
 #define TAMIS_CORE_SHARED_H

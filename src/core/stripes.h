@@ -5,6 +5,13 @@
  *          | locked | changing | version                          |      the word of a stripe
  *          +--------+----------+----------------------------------+
  *
+ * A change of a stripe with version 4, as numbers in that word:
+ *
+ *     16   free, version 4
+ *     17   locked; what readers read is still valid
+ *     19   locked and changing: readers discard what they read
+ *     20   free, version 5
+ *
  * A writer locks the stripe. Before it writes, it sets "changing"; at the end it unlocks the stripe
  * with a new version. A reader loads the word, reads the data, and loads the word again: if the
  * version is the same, and the stripe was not changing, the data is consistent. The lock alone does
@@ -84,7 +91,7 @@ TAMIS_INLINE void stripe_lock(uint64_t *word) {
     while (__builtin_expect(!stripe_try_lock(word), 0)) stripe_wait(&turns);
 }
 
-/* From here on readers wait. */
+/* From here on, up to the unlocking, readers discard what they read and try again. */
 TAMIS_INLINE void stripe_begin_change(uint64_t *word) {
     uint64_t const now = __atomic_load_n(word, __ATOMIC_RELAXED);
     __atomic_store_n(word, now | STRIPE_CHANGING, __ATOMIC_RELAXED);

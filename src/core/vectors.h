@@ -21,14 +21,15 @@
  *                               equals the smaller of both
  *     lanes_is_above            0xff where the first is larger; for bytes below 128
  *     lanes_pick                the byte of `then` where `choice` is 0xff, of `other` where it is 0
- *     lanes_move_down           byte i becomes byte i + n; the last n become 0. n is 1 or 2
+ *     lanes_move_down           byte i + n moves to byte i; the last n become 0. n is 1 or 2
  *     lanes_mask                bit i: byte i is 0xff; all are 0xff or 0 */
 
 #if defined(__x86_64__) && !defined(TAMIS_NO_SIMD)
 /* Each byte, four times. On x86 a byte that is in an ordinary register takes two instructions to be
  * in all bytes of a vector, both on the one unit that shuffles; a vector of equal words is loaded
- * by one instruction, on another unit. With 100 k keys lookups of `line` are 1.03 times as fast by
- * this kilobyte, single adds 1.08 times; with 8 M keys single adds and removals 1.25 times. */
+ * by one instruction, on another unit. With this table of 1 KiB and 100 k keys, lookups of `line`
+ * are 1.03 times as fast, single adds 1.08 times; with 8 M keys single adds and removals 1.25
+ * times. */
 #define LANES_WORD(b) (b) * UINT32_C(0x01010101)
 #define LANES_WORDS_4(b) LANES_WORD(b), LANES_WORD(b + 1), LANES_WORD(b + 2), LANES_WORD(b + 3)
 #define LANES_WORDS_16(b) \
@@ -209,8 +210,8 @@ TAMIS_INLINE uint32_t lanes_mask(lanes_32 all) {
  *
  *     lanes_load_line    at any address
  *     lanes_store_from   the bytes of `then` from byte `at` on, those of `other` before it
- *     lanes_line_down    byte i becomes byte i + n; the last n become 0. n is 1 or 2
- *     lanes_line_up      byte i becomes byte i - n; the first n become any. n is 1 or 2 */
+ *     lanes_line_down    byte i + n moves to byte i; the last n become 0. n is 1 or 2
+ *     lanes_line_up      byte i - n moves to byte i; the first n are undefined. n is 1 or 2 */
 #if defined(__AVX512BW__) && !defined(TAMIS_NO_SIMD)
 #define LANES_LINE
 #define LANES_AVX512

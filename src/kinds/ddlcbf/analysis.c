@@ -8,8 +8,6 @@
 
 #include <math.h>
 
-#define LINE_BYTES 64
-
 static_assert(PREFIXES_MAX_CELLS <= LEVELS_MAX, "every number of cells has its level");
 
 /* ------------------------------------------------------------------ layout */
@@ -156,8 +154,8 @@ void tamis_ddlcbf_touches(const uint64_t *g, double n, double *ret_present, doub
                           double *ret_add) {
     double const bytes = (double)g[DDLCBF_BUCKET_BYTES], tables = (double)g[DDLCBF_TABLES];
     double const load = fmin(ddlcbf_load(g, n), (double)g[DDLCBF_CELLS]);
-    bool const   is_aligned = LINE_BYTES % g[DDLCBF_BUCKET_BYTES] == 0;
-    double const each = is_aligned ? 1 : 1 + (bytes - 1) / LINE_BYTES; /* lines of a bucket */
+    bool const   is_aligned = TAMIS_LINE_BYTES % g[DDLCBF_BUCKET_BYTES] == 0;
+    double const each = is_aligned ? 1 : 1 + (bytes - 1) / TAMIS_LINE_BYTES; /* lines of a bucket */
     fluid        law;
     tamis_fluid_churn((unsigned)g[DDLCBF_TABLES], load, INFINITY, &law);
     *ret_present = each * tamis_fluid_tables_read(&law, FLUID_MAX_HEIGHT);

@@ -50,7 +50,7 @@ static inline uint64_t ddlcbf_full(const uint64_t *g) {
 
 /* Copies with which a key sticks. */
 static inline uint64_t ddlcbf_most(const uint64_t *g) {
-    return DDLCBF_COPIES * ((UINT64_C(1) << g[DDLCBF_COUNTER_BITS]) - 1) + 1;
+    return DDLCBF_COPIES * ddlcbf_full(g) + 1;
 }
 
 /* Keys per bucket. */

@@ -174,7 +174,7 @@ static tamis_status ddlcbf_add_key(tamis_table *table, const ddlcbf_key *key) {
     return TAMIS_OK;
 }
 
-/* One copy less of the longest match; the head of this file says why it must be the longest. A key
+/* One copy less of the longest match; the top of this file says why it must be the longest. A key
  * that matches a stuck cell has more copies than can be counted, as ddlcbf_count says, too; all its
  * cells stay. */
 static tamis_status ddlcbf_remove_key(tamis_table *table, const ddlcbf_key *key) {

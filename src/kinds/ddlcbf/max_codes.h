@@ -23,7 +23,7 @@
 
 #include "core/base.h"
 
-#define MAX_CODES_LEVELS 17
+#define MAX_CODES_LEVELS 17 /* the highest level that the tables know */
 
 typedef struct max_code {
     unsigned level, cells, zeros;
@@ -72,13 +72,13 @@ static const uint16_t max_codes_cells[MAX_CODES_PAIRS(MAX_CODES_LEVELS + 1)]
 static_assert(MAX_CODES_ALL <= 1 << 11 && MAX_CODES_PAIRS(MAX_CODES_LEVELS) < 1 << 8,
               "the entries have room for both numbers");
 
-/* The head of a valid pair; its level stays 0. */
+/* The cells and zeros of a valid pair. It says nothing of the level, which is 0 in the result. */
 TAMIS_INLINE max_code max_codes_get_pair(unsigned pair) {
     unsigned const entry = max_codes_cells[pair];
     return (max_code){ 0, entry >> 8, pair - (entry & 255) };
 }
 
-/* The head of a valid code. */
+/* The triple of a valid code. */
 TAMIS_INLINE max_code max_codes_get(unsigned code) {
     unsigned const entry = max_codes_levels[code];
     max_code       triple = max_codes_get_pair(code - (entry & 2047));

@@ -211,8 +211,7 @@ static bool is_passed_by_all(const life *subtable, unsigned m) {
     return 1 - subtable->fill->x[subtable->i][m + 1] < NEVER && emptied < NEVER;
 }
 
-/* Does no bucket ever have more than m keys? Buckets reach and leave m + 1 keys at the rate m + 1.
- * */
+/* Does no bucket ever have more than m keys? Buckets reach and leave m + 1 at the rate m + 1. */
 static bool is_passed_by_none(const life *subtable, unsigned m) {
     double const now =
         fmax(subtable->fill->x[subtable->i][m + 1], subtable->churn->x[subtable->i][m + 1]);
@@ -351,7 +350,10 @@ static void find_keys_up_to(const life *subtable, unsigned last, double all, dou
         } else if (is_passed_by_none(subtable, m)) {
             ret_keys[m] = all;
         } else {
-            if (m >= followed) follow_lanes(subtable, m, keys), followed = m + LANES;
+            if (m >= followed) {
+                follow_lanes(subtable, m, keys);
+                followed = m + LANES;
+            }
             ret_keys[m] = keys[LANES - (followed - m)];
         }
     }

@@ -11,8 +11,8 @@
  * Worked example, the paper's bucket (III.C): 128 bits, up to 8 cells, counters of 1 bit, one
  * length. The code has 8 bits (one_length.h), so the room is 120 bits. A cell takes the prefix
  * without its first bit, and the counter, so a prefix of 7 cells has 120 / 7 rounded down, 17 bits,
- * and one of 8 cells 15. When the eighth cell comes, all lose their last two bits, and keep them
- * lost when a cell goes.
+ * and one of 8 cells 15. When the eighth cell comes, all lose their last two bits. They do not get
+ * them back when a cell goes.
  *
  * There are two formats, and the geometry says which one a table has: all prefixes of a bucket have
  * one length (one_length.h), or they have two (two_lengths.h). What a cell is, is in

@@ -22,7 +22,7 @@ typedef struct ddlcbf_search {
     const tamis_need *need;
     double            keys, lifetime;
     uint64_t          fixed[DDLCBF_FIELDS]; /* the need's, or the paper's */
-    double            bytes; /* of the smallest table; before, from which on it is too large */
+    double            bytes; /* a table must be smaller: the best so far, or need_bytes_limit() */
     uint64_t          best[DDLCBF_FIELDS]; /* no subtables: none yet */
 } ddlcbf_search;
 

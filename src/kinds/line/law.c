@@ -162,7 +162,8 @@ typedef struct law_sums {
     double now[MAX_SUM + 1], next[MAX_SUM + 1];
 } law_sums;
 
-/* Without churn, the second is not asked for. */
+/* False: the exact sum is not possible, or would take too long. Without churn the second law is not
+ * needed. */
 static bool law_sums_make(const law_life *life, law_sums *ret_sums) {
     /* For many shelves the sum would take too long, and gain little (law.h). */
     if (life->lines > LAW_EXACT_SHELVES * LINE_GROUP) return false;

@@ -18,9 +18,10 @@ static __attribute__((unused)) unsigned law_last(const double *law, unsigned mos
     return most;
 }
 
-/* The same for WAYS laws at once, law[0] to be moved by `more`, law[-1] and so on by as many more:
- * each sum is loaded and stored once for all of them, which takes a third less time. The law has
- * WAYS - 1 zeros to either side, and there is room for the sum. */
+/* Add WAYS moved copies of a law to *to: p[0] times the law moved up by `more`, p[1] times the law
+ * moved up by more + 1, and so on. That is law_mix() of law.c for WAYS probabilities at once: each
+ * sum is loaded and stored once for all of them, which takes a third less time. The law has
+ * WAYS - 1 zeros on either side, and *to has room for the whole result. */
 #define WAYS 4
 
 static __attribute__((unused)) void law_mix_all(double *restrict to, const double *restrict law,

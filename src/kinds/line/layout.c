@@ -18,8 +18,6 @@
 #include "core/checked.h"
 #include "size.h"
 
-#define LINE_BYTES 64
-
 /* 0 if a product does not fit into 64 bits: a print is made of the bits of a hash, so no table can
  * have as many as 2^64. */
 uint64_t tamis_line_prints(const uint64_t *g) {
@@ -55,8 +53,8 @@ bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
     uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
     uint64_t const rest = line_rest_bits(g);
-    line_layout    layout = { .shelves = g[LINE_BUCKETS] * LINE_BYTES };
-    layout.words = layout.shelves + shelves * LINE_BYTES;
+    line_layout    layout = { .shelves = g[LINE_BUCKETS] * TAMIS_LINE_BYTES };
+    layout.words = layout.shelves + shelves * TAMIS_LINE_BYTES;
     layout.count = layout.words + line_word_bytes(g[LINE_BUCKETS]) * places;
     uint64_t const group = LINE_GROUP * LINE_SLOTS * rest;
     layout.slot_rests = line_whole_words(8 * (layout.count + 8));

@@ -73,7 +73,7 @@
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
                   LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
-              "size.h plans these lines");
+              "size.h and the headers of the table agree");
 static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
               "in the order of prints_plan()");
 
@@ -146,8 +146,7 @@ static bool line_each(const tamis_table *table, kind_visit *visit, void *context
     return true;
 }
 
-/* Tails only grow during a merge, so if there is room for the result, there is room for every step.
- * */
+/* Tails only grow during a merge, so if the result finds room, every step finds room. */
 static tamis_status line_merge(tamis_table *into, const tamis_table *from) {
     const line_shape *const shape = line_shape_of(into);
     lines_list              more;
@@ -266,11 +265,11 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
 static const kind_calls line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
                                       .has_rolling = line_has_rolling_bare, .chunk = LINE_CHUNK };
 
-/* Nothing is fetched, so chunks need not be small. */
+/* For bodies of up to LINE_CACHED_BYTES. Nothing is prefetched, so chunks need not be small. */
 static const kind_calls line_bare_cached = { LINE_BARE_CALLS };
 
-/* A table with rests has the calls of the kind (NULL). It is not asked whether such a table is
- * small: line_fetch_as() looks at that once for a chunk. */
+/* A table with rests uses the calls of the kind (NULL), whatever its size: line_fetch_as() compares
+ * the size with LINE_CACHED_BYTES once for each chunk. */
 static const kind_calls *line_form(const uint64_t *geometry) {
     uint64_t   bytes;
     bool const is_bare = line_rest_bits(geometry) == 0;

@@ -22,10 +22,14 @@ TAMIS_INLINE const line_shape *line_shape_of(const tamis_table *table) {
     return (const line_shape *)(const void *)table->derived;
 }
 
-/* Rests may be there: is_bare is false. Functions for tables without rests make a view of their own
- * (line_view_as in operations.h). */
+/* is_bare is true only in functions for tables without rests, and a constant there (lines.h). */
+TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
+    return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
+}
+
+/* For functions that work on any table: with rests or without. */
 TAMIS_INLINE lines_view line_view(const tamis_table *table) {
-    return (lines_view){ table->body, &line_shape_of(table)->lines, false };
+    return line_view_as(table, false);
 }
 
 /* Bits of a state: of its value and its timer. */

@@ -1,9 +1,10 @@
 /* near.h - full and cut lines whose tails are completely on their shelf.
  *
- * far.h has the general form of these functions, for tails that continue in the attic. It took two
- * fifths of the time when keys are added to and removed from a full table. Nearly always, less is
- * enough. As long as the shelf is not full, the attic has no entries of its lines. And runs move
- * only between the end of a line and the front of its tail, since both are in the order of chains:
+ * far.h has the general form of these functions, for tails that continue in the attic. Used alone,
+ * it takes two fifths of the time when keys are added to and removed from a full table. Nearly
+ * always, less is enough. As long as the shelf is not full, the attic has no entries of its lines.
+ * And runs move only between the end of a line and the front of its tail, since both are in the
+ * order of chains:
  *
  *         line                           tail, on the shelf
  *     +---+---+---+---+---+          +---+---+---

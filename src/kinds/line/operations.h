@@ -69,7 +69,7 @@ static __attribute__((noinline)) tamis_status line_add_any(tamis_table *table, u
 static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table, uint64_t hash,
                                                              bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
-    lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
+    lines_view const  lines = line_view_as(table, true);
     lines_place const place = lines_find(lines, hash);
     lines_here const  here = lines_look_here(lines, &place);
     near_tail const   tail = near_find_tail(lines, place.bucket);
@@ -86,7 +86,7 @@ static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table,
 /* A new fingerprint in a full line, for a chain before its last one: what most adds to full lines
  * are. False: it may be something else, and nothing has changed. */
 TAMIS_INLINE bool line_push_new(tamis_table *table, uint64_t hash, bool is_bare) {
-    lines_view const  lines = { table->body, &line_shape_of(table)->lines, is_bare };
+    lines_view const  lines = line_view_as(table, is_bare);
     lines_place const place = lines_find(lines, hash);
     if (!near_push_new(lines, &place, rest_new(lines.shape, place.remainder, 0))) return false;
     if (lines_counter_bits(lines) != 0) table->entries++;
@@ -133,7 +133,7 @@ static __attribute__((noinline)) tamis_status line_far_remove(tamis_table *table
  * entry is a key of the shelf, without a rest. So all copies are counted by one comparison. */
 static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *table,
                                                                    uint64_t hash, bool is_id) {
-    lines_view const  lines = { table->body, &line_shape_of(table)->lines, true };
+    lines_view const  lines = line_view_as(table, true);
     lines_place const place = lines_find(lines, hash);
     uint8_t *const    line = lines_at(lines, place.bucket);
     runs              index = runs_load(line);
@@ -156,7 +156,7 @@ static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *
 
 /* A slot of a cut line became free: entries of the tail may come back. */
 TAMIS_INLINE tamis_status line_refill_as(tamis_table *table, uint64_t hash, bool is_bare) {
-    lines_view const lines = { table->body, &line_shape_of(table)->lines, is_bare };
+    lines_view const lines = line_view_as(table, is_bare);
     uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
     if (!near_pull_back(lines, bucket)) lines_pull_back(lines.body, lines.shape, bucket);
     return TAMIS_OK;
@@ -207,10 +207,6 @@ static tamis_status line_add_copies_at(tamis_table *table, const lines_place *pl
 }
 
 /* ------------------------------------------------------------------ one key */
-
-TAMIS_INLINE lines_view line_view_as(const tamis_table *table, bool is_bare) {
-    return (lines_view){ table->body, &line_shape_of(table)->lines, is_bare };
-}
 
 /* is_bare and is_id are constants of the function that inlines these: are its tables bare, and is
  * it for ids, so that it counts its refusals? */
@@ -295,7 +291,7 @@ static tamis_status line_add_copies(tamis_table *table, uint64_t hash, uint64_t 
 
 static_assert(LINE_CHUNK <= TAMIS_CHUNK, "the front door makes no larger chunks");
 
-/* Up to this size a body is not fetched: it is in the second-level cache, or misses it seldom. With
+/* Up to this size a body is not prefetched: it is in the second-level cache, or seldom misses. With
  * 2 MiB of that cache, batches without fetching were 1.2 times as fast in bodies of 20 to 600 KiB
  * (updates up to 1.4 times), 0.9 times in 1.5 MiB, and 0.9 times in 4.6 MiB. Other processors have
  * 512 KiB or 1 MiB, a few older ones 256 KiB. */

@@ -255,8 +255,7 @@ static __attribute__((unused)) void shelf_insert(const shelf_view *shelves, uint
     rests_insert(&row, at, 1, used, rest);
 }
 
-/* Remove entry `at`, which belongs to the bucket, from its shelf; the later ones move down by one.
- * */
+/* Remove entry `at`, which belongs to the bucket, from its shelf; later ones move down by one. */
 static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint64_t bucket,
                                                  unsigned at) {
     uint8_t *const line = shelf_line(shelves, bucket);

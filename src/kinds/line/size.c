@@ -17,8 +17,6 @@
 #include <math.h>
 #include <string.h>
 
-#define LINE_BYTES 64
-
 /* ------------------------------------------------------------------ prediction */
 
 /* The life of a table. Without counters, every copy of a key that is planned is an entry; and one
@@ -39,8 +37,8 @@ static double line_entries(const uint64_t *g, const law_life *life) {
     return life->keys * life->each + (double)g[LINE_COPIES] - life->each;
 }
 
-/* That of the attic: nothing else can refuse an add. A tail that is too long could, too, but none
- * comes near that at a planned load. */
+/* P[the attic overflows]. An add is also refused if its tail would have more than LINE_MAX_TAIL
+ * entries, but no tail comes near that at a planned load. */
 double tamis_line_overflow(const uint64_t *g, const tamis_workload *work) {
     law_life const life = line_life_of(g, work);
     double const   entries = line_entries(g, &life), room = (double)g[LINE_ATTIC];
@@ -49,9 +47,9 @@ double tamis_line_overflow(const uint64_t *g, const tamis_workload *work) {
     return tamis_line_law(&life, room);
 }
 
-/* Beside the line: its tail, if the key is or would be there, is a line of the shelf, and one of
- * the attic if the shelf is full. An absent key reads a rest if its byte is right by chance. An add
- * moves half of the rests. */
+/* Each operation reads the line of the key. If the key is in the tail, or would be, it reads the
+ * shelf, too, and the attic if the shelf is full. An absent key reads a rest if its byte is in its
+ * chain by chance. An add moves half of the rests. */
 void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double *ret_absent,
                         double *ret_add) {
     /* `chain`: mean keys of a chain, which is how many entries an absent key is compared with. */
@@ -65,7 +63,8 @@ void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double
     double const away = shares.shelved + shares.in_attic, tail = 1 + shares.crowded;
     *ret_present = 1 + away * tail + is_wide;
     *ret_absent = 1 + away * tail * chain + is_wide * chain / 256;
-    *ret_add = 1 + shares.cut * (1 + has_rests) + has_rests + rest * mean / 2 / (8 * LINE_BYTES);
+    *ret_add =
+        1 + shares.cut * (1 + has_rests) + has_rests + rest * mean / 2 / (8 * TAMIS_LINE_BYTES);
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -74,7 +73,7 @@ static uint64_t line_or_fixed(uint64_t fixed, double chosen) {
     return fixed != NEED_FREE ? fixed : (uint64_t)chosen;
 }
 
-/* The number of lines, for a mean load. False: what is asked for allows no number. */
+/* The number of lines, for a mean load. False: no number of lines meets the need. */
 static bool line_choose_lines(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
                               double mean) {
     double const lines = ceil((double)need->work.capacity / mean);

@@ -12,7 +12,7 @@
  *
  * All of this is arithmetic on masks with a bit for each slot or for each chain. PEXT takes one bit
  * for each run from a mask of slots, and PDEP puts it at its chain. In a set that grew to 2 M keys,
- * moving a key took 100 instructions before, and takes 21 now.
+ * moving a key takes 21 instructions, and 100 without this file.
  *
  * It works for lines that have no tail, in tables of sets without counters, to lines that are still
  * empty. This is nearly always so when a set grows. Otherwise the functions return false and have

@@ -1,7 +1,8 @@
 /* tails.c - see tails.h.
  *
  * Time matters here: a search for the best table asks for this law with every load that it tries.
- * So what is Poisson is written down and not added up.
+ * The keys of several chains together are Poisson, so their law is computed directly, and not as a
+ * sum of the laws of the chains.
  */
 #include "tails.h"
 

@@ -1,4 +1,4 @@
-/* tails.h - how many keys of a line do not fit it: the law of its tail.
+/* tails.h - how many keys of a line do not fit into it: the law of its tail.
  *
  * A line is cut at the first chain that does not fit (runs.h). That chain and all after it are its
  * tail. Names as in law.h: m keys of a line on average, 62 chains, 50 slots.

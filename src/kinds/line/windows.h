@@ -31,7 +31,8 @@
 #define LINE_COPY_SHELF TAMIS_LINE_BYTES
 #define LINE_COPY_RESTS (2 * TAMIS_LINE_BYTES)
 
-/* A rest word may be cut at both ends, and the words of a shelf begin at a word. */
+/* The rests of a line may begin and end inside a word, so they can lie in two words more than they
+ * fill. Those of a shelf begin at a word. */
 static_assert(LINE_COPY_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
                                  SHELF_KEYS * LINE_MAX_REST_BITS / 64 + 1) *
                                     WORD_BYTES <=
@@ -117,13 +118,14 @@ static bool line_copy(share_copy *copy, uint64_t hash) {
 
 /* ------------------------------------------------------------------ changes */
 
-/* Entries that may come to the shelf from a line when this many are added: the last run, and the
- * new entry itself. For more than one, "more than a shelf holds" is said. */
+/* How many entries may come to the shelf from a line when `more` are added? For one, these are the
+ * last run and the new entry. Several may cut several runs: then the answer is "more than a shelf
+ * holds". */
 TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
     unsigned const used = runs_used(index);
     uint64_t const starts = index.starts ^ UINT64_C(1) << used;
     unsigned const last = starts == 0 ? 0 : used - (63 - (unsigned)__builtin_clzll(starts));
-    return more > 1 ? SHELF_KEYS + 1 : more * (last + 1); /* several may cut several runs */
+    return more > 1 ? SHELF_KEYS + 1 : more * (last + 1);
 }
 
 /* A change needs the attic if the shelf is full, or may be afterwards. It is called by a constant
@@ -163,8 +165,9 @@ static const kind_sharing line_inlined = { .derived_words = LINE_DERIVED_WORDS,
                                            .needs_attic = line_needs_attic_here,
                                            .copy = line_copy };
 
-/* As line_fetch_tails(): the shelves of lines that are cut or full are asked for before the first
- * key is worked on. An index that is torn asks for a shelf in vain, or too late. */
+/* As line_fetch_tails(): the shelves of lines that are cut or full are prefetched before the first
+ * key is worked on. An index that was read while it changed may prefetch a shelf in vain, or none;
+ * that costs only time. */
 TAMIS_INLINE void line_share_fetch_tails(const sharing *share, const uint64_t *hash, unsigned n) {
     const share_view *const view = share_view_now(share);
     if (view->table.body_bytes <= LINE_CACHED_BYTES) return;
@@ -337,8 +340,8 @@ static uint64_t line_share_holds(const tamis_table *table, uint64_t hash, void *
     return lines_holds(line_view(table), hash);
 }
 
-/* The shelved keys that are this one. *ret_may_go_on: there may be more of them in the attic, which
- * cannot be read without its lock. */
+/* Which keys on the shelf have the fingerprint? *ret_may_go_on: there may be more of them in the
+ * attic, which cannot be read without its lock. */
 TAMIS_INLINE uint32_t line_on_shelf(lines_view lines, const lines_place *place,
                                     bool *ret_may_go_on) {
     shelf_view const shelves = lines_shelves(lines);

@@ -81,7 +81,12 @@ TAMIS_INLINE uint64_t chains_bucket_at(const chains_shape *shape, uint64_t bucke
 
 /* Bucket, chain and remainder are the digits of the hash, read as a fraction of 2^64: the whole
  * part of hash x B is the bucket, of what is left x L the chain, of what is left x 2^r the
- * remainder. */
+ * remainder. For 1000 buckets of 60 chains, remainders of 6 bits and the hash 0x9e3779b97f4a7c15,
+ * which is 0.6180339887 x 2^64:
+ *
+ *     0.6180339887 x 1000 = 618.0339887        bucket 618
+ *     0.0339887    x   60 =   2.0393           chain 2
+ *     0.0393       x   64 =   2.517            remainder 2 */
 TAMIS_INLINE chains_place chains_find(const chains_shape *shape, uint64_t hash) {
     chains_place place;
     place.bucket = fastrange_next(&hash, shape->buckets);
@@ -175,8 +180,7 @@ TAMIS_INLINE unsigned chains_ones(chains_view chains, uint64_t at, unsigned part
 }
 
 /* Cells in use: one for each one bit of the base and of the higher index. Each one bit of a part
- * stands for a cell of the next level, so there is another part exactly if these cells do not fit.
- * */
+ * stands for a cell of the next level, so there is another part exactly if these do not fit. */
 TAMIS_INLINE unsigned chains_load(chains_view chains, uint64_t at) {
     const chains_shape *const shape = chains.shape;
     unsigned load = bits_popcount(chains_base(chains, at)) + chains_ones(chains, at, 0);

@@ -4,11 +4,11 @@
  * must name the same, and none twice. A list of what buckets say would need memory, so two sums are
  * compared instead:
  *
- *     over all buckets         sum of mix64(number of the extension)
- *     over all bits of the map sum of mix64(number), of those that are taken
+ *     over all buckets           the sum of mix64(number) of their extensions
+ *     over all bits of the map   the sum of mix64(number) of those that are taken
  *
- * An extension that two buckets have, or that is taken and belongs to none, is in one of the sums
- * and not in the other. Sums are modulo 2^64.
+ * Numbers begin with 1, as in pointers. An extension that two buckets have, or that is taken and
+ * belongs to none, is more often in one of the sums than in the other. Sums are modulo 2^64.
  */
 #ifndef TAMIS_KINDS_RANK_CHAINS_POOLS_H
 #define TAMIS_KINDS_RANK_CHAINS_POOLS_H

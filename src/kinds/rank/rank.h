@@ -32,8 +32,8 @@ TAMIS_INLINE chains_place rank_find(const tamis_table *table, uint64_t hash) {
     return chains_find(&rank_shape_of(table)->chains, hash);
 }
 
-/* Do cells have counters? Then table->entries is the number of cells. Without counters it is the
- * number of keys. */
+/* Do cells have counters? Then table->entries is the number of cells in use. Without counters it is
+ * not kept, since there is a cell for each of table->keys. */
 TAMIS_INLINE bool rank_has_counters(const tamis_table *table) {
     return rank_shape_of(table)->chains.counter_bits != 0;
 }

@@ -168,8 +168,9 @@ double tamis_rank_overflow(const uint64_t *geometry, const tamis_workload *work)
 
 /* ------------------------------------------------------------------ choice */
 
-/* How the allowed probability of overflow is shared: a pool is sized finely; one cell more makes
- * the last term a third. */
+/* How the allowed probability of overflow is divided: 0.45 for each of the two pools, 0.1 for the
+ * last level. A pool can be sized finely, so it uses all of its share. The last level cannot: one
+ * cell more divides its probability by three. */
 #define POOL_SHARE 0.45
 #define BUCKET_SHARE 0.1
 
@@ -248,7 +249,7 @@ static uint64_t rank_pool_for(rank_search *s, uint64_t buckets, uint64_t cells) 
     return s->pool[cells] = pool;
 }
 
-/* The fewest cells that hardly any bucket exceeds; too many when RANK_MAX_CELLS are not enough. */
+/* The fewest cells that hardly any bucket exceeds. RANK_MAX_CELLS + 1: there is no such number. */
 static uint64_t rank_most_cells(const rank_search *s, double buckets) {
     double const mean = s->life.each * s->life.n / buckets;
     uint64_t     high = RANK_MAX_CELLS + 1, low = mean < (double)high ? (uint64_t)mean : high;
@@ -292,13 +293,6 @@ static bool rank_is_unfilled(const uint64_t *g) {
            rank_align((g[RANK_CELLS2] + 1) * cell + most_pointer);
 }
 
-/* Buckets of Z1 cells, and no bucket needs more. */
-static void rank_try_one_level(rank_search *s, uint64_t *g) {
-    bool const is_allowed = rank_may_be(s, RANK_CELLS2, 0) && rank_may_be(s, RANK_CELLS3, 0) &&
-                            rank_may_be(s, RANK_EXTENSIONS3, 0);
-    if (is_allowed) rank_consider(s, g);
-}
-
 /* Z1 and J2 are chosen: try all Z2. With each of them go J3 extensions that fill a bucket up to
  * `most` cells; none if Z1 + Z2 is that already. Z2 grows, and so do the buckets and extensions of
  * level 2 together: when these alone are larger than the best table, the search is over. */
@@ -331,10 +325,13 @@ static void rank_choose_upper(rank_search *s, uint64_t *g, uint64_t most) {
     if ((double)g[RANK_BUCKETS] * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
     g[RANK_EXTENSIONS2] =
         rank_or_fixed(s->fixed[RANK_EXTENSIONS2], rank_pool_for(s, g[RANK_BUCKETS], g[RANK_CELLS]));
-    if (g[RANK_EXTENSIONS2] == 0)
-        rank_try_one_level(s, g);
-    else
+    bool const may_be_one_level = rank_may_be(s, RANK_CELLS2, 0) &&
+                                  rank_may_be(s, RANK_CELLS3, 0) &&
+                                  rank_may_be(s, RANK_EXTENSIONS3, 0);
+    if (g[RANK_EXTENSIONS2] != 0)
         rank_try_extensions(s, g, most);
+    else if (may_be_one_level)
+        rank_consider(s, g);
 }
 
 /* ------------------------------------------------------------------ Z1 */
@@ -386,9 +383,9 @@ static void rank_try_fixed_cells(rank_search *s, uint64_t *g, uint64_t most) {
     if (fixed <= RANK_MAX_CELLS) rank_choose_upper(s, g, most);
 }
 
-/* B, L and r are chosen: choose Z1, from the mean less one sigma to the mean and four, and all
- * cells in one level. A bucket has n / B keys on average,
- * with a deviation of the square root of that, and each key takes `each` cells. */
+/* B, L and r are chosen: choose Z1. It tries every Z1 from mean + 4 sigma down to mean - sigma, and
+ * at last `most` cells, which hardly any bucket exceeds. A bucket has n / B keys on average, with a
+ * standard deviation of the square root of that, and each key takes `each` cells. */
 static void rank_choose_cells(rank_search *s, uint64_t *g) {
     double const   keys = s->life.n / (double)g[RANK_BUCKETS];
     double const   mean = s->life.each * keys, sigma = s->life.each * sqrt(keys);

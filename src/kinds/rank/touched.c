@@ -20,13 +20,13 @@
 #define SHARES 8  /* chains looked at, evenly spread */
 #define MAX_DEPTH 12
 
-/* A bucket with the mean load, in bits from its begin. */
+/* A bucket with the mean load. Positions are in bits, from its beginning. */
 typedef struct touched_bucket {
     double index, cells; /* where they begin in a record */
     double cell_bits;
     double size[MAX_DEPTH + 2];     /* cells of level 1, 2, ... */
     double at_least[MAX_DEPTH + 2]; /* chance that a chain is so long */
-    double begin;                   /* of the bucket in a line */
+    double begin;                   /* the bit of a cache line where the bucket begins */
 } touched_bucket;
 
 /* The lines of the bits from..to-1 of a record, as a mask. */
