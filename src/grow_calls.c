@@ -173,6 +173,8 @@ static void wrap_moving(const kind_growing *growing, const kind_calls *own, kind
                    : growing->fetch != NULL ? grow_fetch
                                             : grow_fetch_each;
     calls->chunk = own->chunk;
+    calls->has_long_lookups = own->has_long_lookups;
+    calls->has_long_updates = own->has_long_updates;
     calls->fetch_more = NULL;
 }
 

@@ -18,6 +18,7 @@ struct tamis_set {
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
+    unsigned           ask_chunk, update_chunk; /* keys in a chunk of a batch (kind.h, chunk) */
     const kind_calls  *calls; /* functions on keys: of the kind, or of its form for the geometry */
     const tamis_kind  *kind;
     unsigned           abilities;    /* the abilities of this kind in this geometry */

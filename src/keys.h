@@ -91,11 +91,11 @@ typedef struct key_batch {
 static inline void batch_look_ahead(key_batch *batch) {
     const kind_calls *const  calls = batch->set->calls;
     const tamis_table *const table = &batch->set->table;
-    unsigned const           most = calls->chunk != 0 ? calls->chunk : TAMIS_CHUNK;
-    size_t const             at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
-    uint64_t *const          hash = batch->is_deep ? batch->hash_after : batch->hash_next;
-    unsigned const           n = chunk_hash(batch->set, batch->from, at, most, hash);
-    bool const               is_first = batch->n == 0;
+    unsigned const  most = batch->is_update ? batch->set->update_chunk : batch->set->ask_chunk;
+    size_t const    at = batch->at + batch->n + (batch->is_deep ? batch->n_next : 0);
+    uint64_t *const hash = batch->is_deep ? batch->hash_after : batch->hash_next;
+    unsigned const  n = chunk_hash(batch->set, batch->from, at, most, hash);
+    bool const      is_first = batch->n == 0;
     if (calls->fetch != NULL && (is_first || !batch->is_rolling))
         calls->fetch(table, hash, n, batch->is_update);
     if (!batch->is_deep) {

@@ -32,6 +32,7 @@
  *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
  *                                      add_balanced           count_chunk hash_ids chunk
  *                                                             fetch fetch_more has_rolling
+ *                                                             has_long_lookups has_long_updates
  *
  * In comments and names, "print" is short for fingerprint.
  *
@@ -260,11 +261,13 @@ typedef struct kind_calls {
                              uint64_t *ret_saturated); /* returns a mask of the removed keys */
     void (*count_chunk)(const tamis_table *table, const uint64_t *hash, unsigned n,
                         uint64_t *ret_counts);
-    /* Prefetch the memory of the next `chunk` keys. `chunk` is about how many memory accesses the
-     * processor can have in flight. NULL and 0: chunks have TAMIS_CHUNK keys, and the kind
-     * prefetches their memory itself. */
+    /* Prefetch the memory of the next `chunk` keys. `chunk` is about how many memory accesses any
+     * processor can have in flight. On a processor that can have many more (tamis_has_many_misses)
+     * chunks have TAMIS_CHUNK keys, if that is faster for this kind. NULL and 0: all chunks have
+     * TAMIS_CHUNK keys, and the kind prefetches their memory itself. */
     void (*fetch)(const tamis_table *table, const uint64_t *hash, unsigned n, bool is_update);
     unsigned chunk;
+    bool     has_long_lookups, has_long_updates;
     /* Like has_chunk, and prefetches the memory of the next chunk, too, one key for each that is
      * looked up: a steady stream of requests. `fetch` makes them all at once, and then memory has
      * nothing to do while the chunk is worked on. n_next may be 0. Optional, and only with `fetch`.
@@ -394,6 +397,9 @@ typedef struct tamis_kind {
 /* The kind of that name for an instruction set; isa NULL: the best. TAMIS_ERR_KIND if there is no
  * such kind, TAMIS_ERR_NOT_BUILT if this build or processor has no such instruction set. */
 tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind);
+
+/* Can this processor have more than some 20 cache misses in flight? See `long_chunk`. */
+bool tamis_has_many_misses(void);
 
 /* The i-th kind of sets, or of states, in its best instruction set, or NULL. */
 const tamis_kind *tamis_kind_at(size_t i);

@@ -52,6 +52,10 @@ void tamis_handle_bind(tamis_set *set) {
         is_mixed && set->calls->remove_id != NULL ? set->calls->remove_id : any_remove_id;
     set->hash_ids = is_mixed && set->calls->hash_ids != NULL ? set->calls->hash_ids : any_hash_ids;
     if (!can_remove) set->remove_id = cannot_remove_id;
+    unsigned const chunk = set->calls->chunk != 0 ? set->calls->chunk : TAMIS_CHUNK;
+    bool const     is_long = tamis_has_many_misses();
+    set->ask_chunk = is_long && set->calls->has_long_lookups ? TAMIS_CHUNK : chunk;
+    set->update_chunk = is_long && set->calls->has_long_updates ? TAMIS_CHUNK : chunk;
 }
 
 void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher) {

@@ -148,6 +148,8 @@ static void part_wrap(struct set_part *part) {
         .fetch = inner->fetch != NULL ? part_fetch : NULL,
         .fetch_more = inner->fetch_more != NULL ? part_fetch_more : NULL,
         .chunk = inner->chunk,
+        .has_long_lookups = inner->has_long_lookups,
+        .has_long_updates = inner->has_long_updates,
     };
 }
 

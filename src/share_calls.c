@@ -145,6 +145,19 @@ static void share_calls_fetch(const tamis_table *table, const uint64_t *hash, un
     tamis_share_leave(set, mine);
 }
 
+static uint64_t share_calls_has_rolling(const tamis_table *table, const uint64_t *hash, unsigned n,
+                                        const uint64_t *next, unsigned n_next) {
+    const tamis_set *const    set = set_of_table(table);
+    const kind_sharing *const how = set->kind->sharing;
+    unsigned const            mine = tamis_share_enter(set);
+    uint64_t                  found = 0;
+    bool const is_done = n_next == n && how->has_rolling(share_of(set), hash, n, next, &found);
+    tamis_share_leave(set, mine);
+    if (is_done) return found;
+    share_calls_fetch(table, next, n_next, false);
+    return share_calls_has_chunk(table, hash, n);
+}
+
 /* ------------------------------------------------------------------ one key */
 
 static uint64_t ask_one(const tamis_table *table, uint64_t hash, share_question *question) {
@@ -213,6 +226,7 @@ void tamis_share_choose_calls(tamis_set *set) {
     kind_calls *const         calls = &set->shared->calls;
     /* Tables of a growing set change their form. */
     set->shared->fetch = set->growth != NULL ? own->fetch : form->fetch;
+    bool const is_fetched = set->shared->fetch != NULL;
     *calls = (kind_calls){
         .has = own->has != NULL ? share_calls_has : NULL,
         .has_id = how->has != NULL ? share_calls_has_id : NULL,
@@ -224,13 +238,17 @@ void tamis_share_choose_calls(tamis_set *set) {
         .has_chunk = how->has_chunk != NULL ? share_calls_has_chunk : NULL,
         .add_chunk = how->add_chunk != NULL ? share_calls_add_chunk : NULL,
         .remove_chunk = how->remove_chunk != NULL ? share_calls_remove_chunk : NULL,
-        .fetch = set->shared->fetch != NULL ? share_calls_fetch : NULL,
-        .chunk = set->shared->fetch != NULL ? form->chunk : 0, /* as many as are prefetched */
+        .has_rolling = is_fetched && how->has_rolling != NULL ? share_calls_has_rolling : NULL,
+        .fetch = is_fetched ? share_calls_fetch : NULL,
+        .chunk = is_fetched ? form->chunk : 0, /* as many as are prefetched */
+        .has_long_lookups = form->has_long_lookups,
+        .has_long_updates = form->has_long_updates,
     };
     if (how->reads_in_place) {
         calls->has = form->has;
         calls->has_id = form->has_id;
         calls->has_chunk = form->has_chunk;
+        calls->has_rolling = form->has_rolling;
         calls->count = own->count;
     }
     tamis_handle_use_calls(set, calls);

@@ -11,11 +11,11 @@
  *     change    lock the stripe, make readers wait, change the table through a window, unlock
  *     lookup    read, then check that the version is still the same; no lock is taken
  *
- * There are three ways to look up a key. Functions that return safely whatever they read
- * (kinds/line/windows.h, and all lookups of `rank` and `counting`) read the table itself, and then
- * check the version. Otherwise the few cache lines that the key can be in are copied; if no thread
- * has changed them meanwhile, the kind's ordinary functions look up the key in the copy. Lookups of
- * `bloom`, whose bits are never cleared, need no check at all (reads_in_place).
+ * There are three ways to look up a key. Functions that return safely whatever they read (all
+ * lookups of `rank` and `counting`, and kinds/line/shared_lookups.h) read the table itself, and
+ * then check the version. Otherwise the few cache lines that the key can be in are copied; if no
+ * thread has changed them meanwhile, the kind's ordinary functions look up the key in the copy.
+ * Lookups of `bloom`, whose bits are never cleared, need no check at all (reads_in_place).
  *
  * Memory that all groups share (the attic of `line`, the pools of `rank`) has one more lock, the
  * attic's. Threads that may need it take it after the lock of the stripe. Lookups take it, too; few
@@ -125,6 +125,9 @@ struct kind_sharing {
     /* Optional, for speed: like those of kind_calls. `has` comes with has_chunk. */
     bool (*has)(sharing *share, uint64_t hash);
     uint64_t (*has_chunk)(sharing *share, const uint64_t *hash, unsigned n);
+    /* `next` has n keys, too. False: neither looked up nor prefetched, use has_chunk and fetch. */
+    bool (*has_rolling)(sharing *share, const uint64_t *hash, unsigned n, const uint64_t *next,
+                        uint64_t *ret_found);
     unsigned (*add_chunk)(sharing *share, const uint64_t *hash, unsigned n);
     uint64_t (*remove_chunk)(sharing *share, const uint64_t *hash, unsigned n,
                              uint64_t *ret_saturated);

@@ -250,7 +250,9 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
                                                   .has_rolling = bloom_has_rolling_##name,         \
                                                   .add_chunk = bloom_add_chunk_##name,             \
                                                   .fetch = bloom_fetch,                            \
-                                                  .chunk = BLOOM_CHUNK };
+                                                  .chunk = BLOOM_CHUNK,                            \
+                                                  .has_long_lookups = true,                        \
+                                                  .has_long_updates = true };
 
 BLOOM_BLOCKED_FORM(blocked, bloom_k(table))
 BLOOM_BLOCKED_FORM(blocked_8, 8)

@@ -68,7 +68,7 @@
 #include "operations.h"
 #include "prints_plan.h"
 #include "shape.h"
-#include "windows.h"
+#include "shared_lookups.h"
 
 static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
                   LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
@@ -254,6 +254,23 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     return true;
 }
 
+/* ------------------------------------------------------------------ the functions of the kind */
+
+static unsigned line_group_shift(const uint64_t *geometry) {
+    (void)geometry;
+    return LINE_GROUP_SHIFT;
+}
+
+static const kind_sharing line_sharing = { .derived_words = LINE_DERIVED_WORDS,
+                                           .group_shift = line_group_shift,
+                                           .needs_attic = line_needs_attic,
+                                           .copy = line_copy,
+                                           .has = line_share_has,
+                                           .has_chunk = line_share_has_chunk,
+                                           .has_rolling = line_share_has_rolling,
+                                           .add_chunk = line_share_add_chunk,
+                                           .remove_chunk = line_share_remove_chunk };
+
 /* The same operations for tables without rests: most sets. In these functions is_bare is a constant
  * (lines.h). */
 #define LINE_BARE_CALLS                                                                            \
@@ -262,8 +279,10 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
     .remove_id = line_remove_id_bare, .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, \
     .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
 
-static const kind_calls line_bare = { LINE_BARE_CALLS, .fetch = line_fetch_bare,
-                                      .has_rolling = line_has_rolling_bare, .chunk = LINE_CHUNK };
+static const kind_calls line_bare = {
+    LINE_BARE_CALLS,     .fetch = line_fetch_bare, .has_rolling = line_has_rolling_bare,
+    .chunk = LINE_CHUNK, .has_long_lookups = true, .has_long_updates = true
+};
 
 /* For bodies of up to LINE_CACHED_BYTES. Nothing is prefetched, so chunks need not be small. */
 static const kind_calls line_bare_cached = { LINE_BARE_CALLS };
@@ -310,6 +329,7 @@ KIND_EXPORT(line) = {
         .remove_chunk = line_remove_chunk,
         .fetch = line_fetch,
         .chunk = LINE_CHUNK,
+        .has_long_lookups = true,
     },
     .form = line_form,
     .merge = line_merge,
