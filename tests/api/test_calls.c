@@ -386,58 +386,6 @@ static void batches_of_hashes_are_batches_of_their_keys(void **state) {
     tamis_free(b);
 }
 
-/* Lookups in batches of all sizes around that of a chunk, half of them of absent keys, answer as
- * single calls do. */
-static void check_batches_of_lookups(const tamis_set *set, uint64_t keys) {
-    for (size_t n = 1; n <= 70; n++) {
-        uint64_t ids[70];
-        bool     has[70];
-        size_t   found = 0;
-        for (size_t i = 0; i < n; i++) ids[i] = (n * 7919 + i * 104729) % (2 * keys);
-        size_t const told = tamis_has_id_batch(set, ids, n, has);
-        for (size_t i = 0; i < n; i++) {
-            assert_int_equal(has[i], tamis_has_id(set, ids[i]));
-            assert_true(has[i] || ids[i] >= keys);
-            found += has[i];
-        }
-        assert_int_equal(told, found);
-    }
-}
-
-/* In sets beyond the second-level cache the memory of keys is prefetched, in several ways. */
-static void batches_beyond_the_cache_are_single_calls(void **state) {
-    (void)state;
-    static const tamis_seed seed = { 7, 9 };
-    static const struct {
-        const char *kind;
-        unsigned    abilities;
-        bool        shared, grows;
-    } sets[] = { { "line", TAMIS_CAN_REMOVE, false, false },
-                 { "line", TAMIS_CAN_REMOVE, true, false },
-                 { "line", TAMIS_CAN_REMOVE, false, true },
-                 { "line", TAMIS_CAN_COUNT, false, false },
-                 { "bloom", 0, false, false },
-                 { "bloom", 0, true, false },
-                 { "rank", TAMIS_CAN_REMOVE, false, false } };
-    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
-        uint64_t const keys = 500000;
-        tamis_spec     spec = TAMIS_SPEC_INIT;
-        spec.capacity = sets[i].grows ? 1000 : keys;
-        spec.grow_to = sets[i].grows ? keys : 0;
-        spec.fpr = 0.003;
-        spec.abilities = sets[i].abilities;
-        spec.shared = sets[i].shared;
-        spec.kind = sets[i].kind;
-        spec.seed = &seed;
-        tamis_set *const set = make_set_from(&spec);
-        for (uint64_t id = 0; id < keys; id++) {
-            assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
-            if ((id + 1) % 100000 == 0) check_batches_of_lookups(set, id + 1);
-        }
-        tamis_free(set);
-    }
-}
-
 /* ------------------------------------------------------------------ hints */
 
 /* A writer that computes a checksum of the file: the sum of all bytes, each weighted by its
@@ -724,7 +672,6 @@ int main(void) {
         cmocka_unit_test(sets_that_share_a_seed_share_hashes),
         cmocka_unit_test(an_id_is_the_key_of_its_hash),
         cmocka_unit_test(batches_of_hashes_are_batches_of_their_keys),
-        cmocka_unit_test(batches_beyond_the_cache_are_single_calls),
         cmocka_unit_test(a_hint_changes_nothing),
         cmocka_unit_test(facts_are_those_of_the_plan),
         cmocka_unit_test(a_survey_estimates_keys_and_load),
