@@ -26,7 +26,7 @@ static void check_batches_of_lookups(const tamis_set *set, uint64_t keys) {
     }
 }
 
-/* Which length chunks have depends on the processor (kind.h, chunk). Here it depends on the test. */
+/* The length of chunks depends on the processor (kind.h, chunk). Here it depends on the test. */
 static void set_chunks(tamis_set *set, unsigned chunk) {
     set->ask_chunk = set->update_chunk = chunk;
 }
