@@ -26,6 +26,7 @@ static bool is_passed_over(const tamis_plan *plan, const tamis_spec *spec) {
 static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     tamis_problem problem;
     ret_plans->is_named = spec->kind != NULL;
+    ret_plans->is_any_passed_over = false;
     ret_plans->prefer = spec->prefer;
     ret_plans->open = plans_open(spec->memory, spec->capacity, spec->fpr);
     if (tamis_plan_kinds(spec, ret_plans->rows, PLANS_MAX, &ret_plans->n, &problem) != TAMIS_OK) {
@@ -34,7 +35,9 @@ static void plans_make(const tamis_spec *spec, plans *ret_plans) {
     if (ret_plans->n > PLANS_MAX) ret_plans->n = PLANS_MAX;
     for (size_t i = 0; i < ret_plans->n; i++) {
         tamis_plan *const plan = &ret_plans->rows[i];
-        if (plan->status == TAMIS_OK && is_passed_over(plan, spec)) plan->status = TAMIS_ERR_CANNOT;
+        if (plan->status != TAMIS_OK || !is_passed_over(plan, spec)) continue;
+        plan->status = TAMIS_ERR_CANNOT;
+        ret_plans->is_any_passed_over = true;
     }
 }
 
@@ -48,6 +51,33 @@ typedef char why_text[TABLE_WORD_BYTES];
 static uint64_t count_asked(const tamis_spec *spec) {
     if ((spec->abilities & TAMIS_CAN_COUNT) == 0) return 0;
     return spec->count_to != 0 ? spec->count_to : COUNT_TO_DEFAULT;
+}
+
+/* Could this kind do it with that many copies of every key, and counting that far? */
+static bool can_with(const tamis_plan *plan, const tamis_spec *spec, uint64_t copies,
+                     uint64_t count_to) {
+    tamis_spec with = *spec;
+    tamis_plan row;
+    size_t     n;
+    with.kind = plan->kind;
+    with.copies = copies;
+    with.count_to = count_to;
+    return tamis_plan_kinds(&with, &row, 1, &n, NULL) == TAMIS_OK && row.status == TAMIS_OK;
+}
+
+/* Why a kind is out of reach, in a few words, for a job that it has the abilities for. What is
+ * asked for is left out, one wish after the other, to find the one that is too much. */
+static void why_out_of_reach(const tamis_plan *plan, const tamis_spec *spec, why_text ret_text) {
+    size_t const n = sizeof(why_text);
+    if (plan->overflow > 0 && plan->fpr <= spec->fpr)
+        (void)snprintf(ret_text, n, "overflows too often");
+    else if (spec->copies > 1 && can_with(plan, spec, 1, spec->count_to))
+        (void)snprintf(ret_text, n, "cannot plan for that many copies of each key");
+    else if (spec->count_to > 1 && can_with(plan, spec, spec->copies, 1))
+        (void)snprintf(ret_text, n, "cannot count that far at that rate");
+    else
+        (void)snprintf(ret_text, n, "cannot reach that rate%s",
+                       spec->geometry ? " with that geometry" : "");
 }
 
 /* Why a kind cannot do it, in a few words. */
@@ -65,20 +95,19 @@ static void why_not(const tamis_plan *plan, const tamis_spec *spec, why_text ret
         (void)snprintf(ret_text, n, "too large to address");
     else if (missing != 0)
         (void)snprintf(ret_text, n, "cannot %s", names);
+    else if (is_counting_less && spec->count_to != 0)
+        (void)snprintf(ret_text, n, "counts only to %llu", (unsigned long long)plan->count_to);
     else if (spec->grow_to != 0)
         (void)snprintf(ret_text, n, "%s", stages_why_not(plan->kind, false));
     else if (spec->memory != 0 && plan->body_bytes > spec->memory)
         (void)snprintf(ret_text, n, "does not fit: takes %s%s", size,
                        spec->capacity == 0 ? " for one key" : "");
-    else if (is_counting_less && (spec->count_to != 0 || !is_passed_over(plan, spec)))
-        (void)snprintf(ret_text, n, "counts only to %llu", (unsigned long long)plan->count_to);
     else if (is_passed_over(plan, spec))
         (void)snprintf(ret_text, n, "copies use up capacity: chosen only if named");
-    else if (plan->overflow > 0 && plan->fpr <= spec->fpr)
-        (void)snprintf(ret_text, n, "overflows too often");
+    else if (is_counting_less)
+        (void)snprintf(ret_text, n, "counts only to %llu", (unsigned long long)plan->count_to);
     else
-        (void)snprintf(ret_text, n, "cannot reach that rate%s",
-                       spec->geometry ? " with that geometry" : "");
+        why_out_of_reach(plan, spec, ret_text);
 }
 
 /* ------------------------------------------------------------------ for people */
@@ -306,6 +335,13 @@ static void print_code(const plans *all, const tamis_spec *spec) {
 
 /* ------------------------------------------------------------------ plan */
 
+/* No kind can do it. The library says why, where it tries to choose one. */
+static void tell_why_none(const tamis_spec *spec) {
+    tamis_problem problem;
+    size_t        n;
+    if (tamis_plan_stages(spec, NULL, 0, &n, &problem) != TAMIS_OK) warn("%s", problem.text);
+}
+
 static int plan_run(const options *asked) {
     static plans      all;
     static stage_rows stages;
@@ -327,11 +363,7 @@ static int plan_run(const options *asked) {
         print_for_people(&all, &stages, &spec);
     if (plans_chosen(&all) != NULL) return EXIT_DONE;
     output_flush();
-    if (*stages.problem.text != '\0')
-        warn("%s", stages.problem.text);
-    else
-        warn("no kind can do all of that; ask for less%s",
-             spec.memory != 0 ? ", or give more memory" : "");
+    tell_why_none(&spec);
     return EXIT_NONE;
 }
 

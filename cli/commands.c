@@ -29,8 +29,7 @@ tamis_set *set_create(const tamis_spec *spec) {
     tamis_status const status = tamis_create(spec, &set, &problem);
     if (status == TAMIS_OK) return set;
     if (status == TAMIS_ERR_CANNOT && spec->kind == NULL && spec->grow_to == 0) {
-        die("no kind can do all of that; ask for less; 'tamis plan' with the same options says "
-            "why");
+        die("%s; 'tamis plan' with the same options compares the kinds", problem.text);
     }
     problem.status = status;
     die_of_spec(&problem);

@@ -82,7 +82,8 @@ static void why_chosen(const plans *all, reason ret_text) {
     if (all->is_named)
         (void)snprintf(ret_text, sizeof(reason), "you named it");
     else if (n_able == 1)
-        (void)snprintf(ret_text, sizeof(reason), "the only kind that can do it");
+        (void)snprintf(ret_text, sizeof(reason), "the only kind that can do it%s",
+                       all->is_any_passed_over ? " without being named" : "");
     else
         (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that can do it%s",
                        name_measure(all, is_fast), n_able,

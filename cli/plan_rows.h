@@ -20,9 +20,10 @@ plan_open plans_open(uint64_t memory, uint64_t capacity, double fpr);
 typedef struct plans {
     tamis_plan       rows[PLANS_MAX];
     size_t           n;
-    bool             is_named; /* the user has named the kind */
-    tamis_preference prefer;   /* otherwise, what the planner chooses by */
-    plan_open        open;     /* what a limit of memory leaves to each kind */
+    bool             is_named;           /* the user has named the kind */
+    bool             is_any_passed_over; /* can a kind do it that is chosen only if it is named? */
+    tamis_preference prefer;             /* otherwise, what the planner chooses by */
+    plan_open        open;               /* what a limit of memory leaves to each kind */
 } plans;
 
 /* NULL if no kind can do it. */

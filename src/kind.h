@@ -318,7 +318,9 @@ typedef struct tamis_kind {
                     tamis_forecast *ret_forecast);
     /* The highest count that is exact. NULL in kinds that cannot count. */
     uint64_t (*count_to)(const uint64_t *geometry);
-    uint64_t most_count;       /* no geometry counts further; 0: there is no such limit */
+    /* No geometry that the kind chooses counts further; one that the user fixes may (`rank`, with
+     * copies=8). 0: there is no such limit. */
+    uint64_t most_count;
     bool     heeds_most_bytes; /* plan gives up early with need.most_bytes: it is called last */
     /* Abilities that this geometry takes away. Optional. */
     unsigned (*lacks)(const uint64_t *geometry);

@@ -166,10 +166,8 @@ void tamis_ask_kind(const tamis_kind *kind, const tamis_request *request,
     if (request->shared && kind->sharing == NULL) return;
     /* A named kind that cannot count that far is planned all the same, for the message. */
     bool const counts_less = kind->most_count != 0 && kind->most_count < need.count_to;
-    if (counts_less && !is_given(request)) {
-        ret_candidate->plan.count_to = kind->most_count;
-        return;
-    }
+    if (counts_less) ret_candidate->plan.count_to = kind->most_count;
+    if (counts_less && !is_given(request)) return;
     if (kind->plan(&need, made.geometry) != TAMIS_OK) return;
     if (need.prints != 0 && kind->prints(made.geometry) != need.prints) return;
     if (!kind->body_bytes(made.geometry, &bytes)) {
@@ -251,10 +249,10 @@ static void plan_kind(const tamis_kind *kind, const tamis_request *request,
 /* ------------------------------------------------------------------ choosing */
 
 /* Do bytes alone decide between the best so far and others? Not if speed decides, if a part of the
- * table, a limit of memory or growth is given, or if the copies of the best take room. */
+ * table, a limit of memory or growth is given. */
 static bool decides_by_bytes(const tamis_candidate *best, const tamis_request *request) {
     const tamis_need *const need = &request->need;
-    if (best->kind == NULL || need_is_fast(need) || !tamis_copies_fit(best, request)) return false;
+    if (best->kind == NULL || need_is_fast(need)) return false;
     return need->fpr != 0 && request->memory == 0 && request->grow_to == 0 && !is_given(request);
 }
 
@@ -285,7 +283,7 @@ static bool choose_among(const tamis_request *request, bool takes_long, tamis_ca
         bool const      is_limited = decides_by_bytes(best, request);
         tamis_request   limited = *request;
         tamis_candidate next;
-        if (kind->heeds_most_bytes != takes_long) continue;
+        if (kind->heeds_most_bytes != takes_long || !tamis_may_be_chosen(kind, request)) continue;
         if (is_limited) limited.need.most_bytes = best->plan.body_bytes;
         plan_kind(kind, &limited, &next);
         next.order = i;
@@ -327,9 +325,7 @@ static tamis_status choose_best(const tamis_request *request, tamis_candidate *r
                                  "no kind has the geometry '%s': write field=number",
                                  request->geometry);
     }
-    return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "no kind can do all of that: ask for fewer keys, higher rates or "
-                             "fewer abilities");
+    return tamis_say_none_can(request, problem);
 }
 
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,

@@ -31,9 +31,12 @@ bool tamis_say_growth(const tamis_kind *kind, const tamis_request *request, tami
 /* preference.c: is this kind chosen before all others, if it can do the job? */
 bool tamis_may_be_first(const tamis_kind *kind, const tamis_request *request);
 
-/* preference.c: do copies take no room, or does that not matter? A set that counts has many copies;
- * if they take room, its capacity is soon used up. */
-bool tamis_copies_fit(const tamis_candidate *one, const tamis_request *request);
+/* preference.c: may this kind be chosen at all? For a set that counts, kinds whose copies use up
+ * capacity have to be named. */
+bool tamis_may_be_chosen(const tamis_kind *kind, const tamis_request *request);
+
+/* planner_words.c: no kind can meet the request; say what would help. Returns _CANNOT. */
+tamis_status tamis_say_none_can(const tamis_request *request, tamis_problem *problem);
 
 /* preference.c: is `one` taken rather than the best so far, which may be none? */
 bool tamis_is_better(const tamis_candidate *one, const tamis_candidate *best,

@@ -9,8 +9,11 @@
  *                 keys, or the lowest fpr.
  *   PREFER_SMALL  the fewest bytes. With a limit of memory, the most keys or the lowest fpr.
  *
- * If two are equal, the other measure decides, then the order in the registry. For a set that
- * counts, a kind whose copies take room is taken only if there is no other.
+ * If two are equal, the other measure decides, then the order in the registry.
+ *
+ * A kind whose copies take room is never taken for a set that counts, even if there is no other:
+ * such a set has many copies, which soon use up its capacity, and then its counts are wrong. The
+ * user has to name the kind, or a geometry that only such kinds have.
  */
 #include "planner.h"
 
@@ -28,8 +31,13 @@ static bool is_first(const tamis_candidate *one, const tamis_request *request) {
     return one->plan.status == TAMIS_OK && tamis_may_be_first(one->kind, request);
 }
 
-bool tamis_copies_fit(const tamis_candidate *one, const tamis_request *request) {
-    return !need_can(&request->need, TAMIS_CAN_COUNT) || !one->kind->copies_take_room;
+static bool copies_fit(const tamis_kind *kind, const tamis_request *request) {
+    return !need_can(&request->need, TAMIS_CAN_COUNT) || !kind->copies_take_room;
+}
+
+bool tamis_may_be_chosen(const tamis_kind *kind, const tamis_request *request) {
+    bool const is_given = request->kind != NULL || request->geometry != NULL;
+    return is_given || copies_fit(kind, request);
 }
 
 /* Does a limit of memory leave the rate open, so that each kind reaches another one? */
@@ -75,10 +83,11 @@ static bool is_before(const tamis_candidate *one, const tamis_candidate *best,
 
 bool tamis_is_better(const tamis_candidate *one, const tamis_candidate *best,
                      const tamis_request *request) {
-    if (one->plan.status != TAMIS_OK || best->kind == NULL) return one->plan.status == TAMIS_OK;
+    if (one->plan.status != TAMIS_OK || !tamis_may_be_chosen(one->kind, request)) return false;
+    if (best->kind == NULL) return true;
     if (is_first(one, request) || is_first(best, request)) return is_before(one, best, request);
-    if (tamis_copies_fit(one, request) != tamis_copies_fit(best, request))
-        return tamis_copies_fit(one, request);
+    if (copies_fit(one->kind, request) != copies_fit(best->kind, request))
+        return copies_fit(one->kind, request);
     double const faster = lines_touched(&best->plan) - lines_touched(&one->plan);
     double const smaller = smaller_by(one, best, request);
     double const first = decides_by_speed(request) ? faster : smaller;

@@ -150,8 +150,10 @@ typedef struct tamis_set tamis_set;
 /** What a set can do besides add and has. Combine them with |. */
 enum {
     TAMIS_CAN_REMOVE = 1,
-    TAMIS_CAN_COUNT = 2, /**< tamis_count(). Kinds whose copies use up capacity are chosen only when
-                              named */
+    TAMIS_CAN_COUNT = 2, /**< tamis_count(). Kinds whose copies use up capacity (vicbf, bhcbf and
+                              mlcbf) are then chosen only when named, by `kind` or by a `geometry`
+                              that only they have. Without TAMIS_CAN_COUNT they may be chosen for
+                              one copy of each key; for more copies they never are */
     TAMIS_CAN_MERGE = 4  /**< tamis_merge() */
 };
 
@@ -203,9 +205,16 @@ typedef struct tamis_spec {
                             lowest that fits. 0 with `geometry`: what follows from the geometry */
     unsigned abilities; /**< TAMIS_CAN_... */
     uint64_t copies;    /**< copies of EVERY key to plan for, 1 to 2^32; 0: 1. More than one needs
-                             counters, unless the set cannot remove (then copies take no room) */
-    uint64_t count_to;  /**< with TAMIS_CAN_COUNT: the highest count that must be exact; 0: 255. A
-                             key with more copies is saturated */
+                             counters, unless the set cannot remove (then copies take no room).
+                             Counters have limits: "line" and "rank" can plan for 2^21 copies
+                             ("rank" for 2^24 if it need not count), "counting" for 4681, "dlcbf"
+                             for 16 and "ddlcbf" for 15. In "vicbf", "bhcbf" and "mlcbf" each copy
+                             uses up capacity, so they cannot plan for more than 1 */
+    uint64_t count_to;  /**< with TAMIS_CAN_COUNT: the highest count that must be exact, 1 to 2^32;
+                             0: 255, or what a named kind counts to if that is less. The limits are
+                             2^24 - 1 for "line" and "rank", 65534 for "counting", 4088 for
+                             "vicbf", 507 for "mlcbf", 63 for "dlcbf", 60 for "ddlcbf" and 57 for
+                             "bhcbf". What becomes of a key with more copies: see tamis_count() */
     uint64_t memory;    /**< largest body in bytes; 0: no limit */
 
     tamis_preference prefer;
@@ -538,7 +547,8 @@ typedef struct tamis_plan {
     const char  *summary; /**< the kind in one line */
     tamis_status status;  /**< TAMIS_OK, or why this kind cannot do it; then only kind, summary
                                and abilities have a meaning */
-    bool         chosen;  /**< this is the kind that tamis_create() chooses */
+    bool         chosen;  /**< this is the kind that tamis_create() chooses. There may be none, even
+                               if rows are TAMIS_OK: see TAMIS_CAN_COUNT */
     bool         copies_take_room; /**< each copy of a key takes as much room as another key */
     unsigned     abilities;
     uint64_t     capacity;

@@ -95,6 +95,82 @@ static void kinds_whose_copies_take_room_are_chosen_only_when_named(void **state
     }
 }
 
+/* ------------------------------------------------------------------ every choice */
+
+#define FEW UINT64_C(2000)
+
+/* Add all keys; with one planned copy, the first key comes so often that its copies would use up
+ * the capacity many times. */
+static void fill_as_planned(tamis_set *set, const tamis_spec *spec, uint64_t capacity) {
+    for (uint64_t key = 0; key < capacity; key++) add_copies(set, key, spec->copies);
+    if (spec->copies == 1) add_copies(set, 0, 20 * capacity);
+}
+
+/* A set that the planner has chosen counts right: about as many counts are too high as its rate
+ * says. */
+static void check_choice(const tamis_spec *spec) {
+    tamis_set    *set;
+    tamis_problem problem;
+    double        more = 0;
+    if (tamis_create(spec, &set, &problem) != TAMIS_OK) {
+        assert_int_equal(problem.status, TAMIS_ERR_CANNOT);
+        return;
+    }
+    tamis_plan const made = inspect(set).plan;
+    uint64_t const   capacity = made.capacity;
+    assert_false(made.copies_take_room);
+    fill_as_planned(set, spec, capacity);
+    for (uint64_t key = 1; key < capacity; key++) {
+        uint64_t const count = copies_of(set, key);
+        assert_true(count >= spec->copies);
+        more += count > spec->copies;
+    }
+    assert_true(copies_of(set, 0) >= (spec->copies == 1 ? made.count_to : spec->copies));
+    assert_true(more <= most_of((double)capacity, made.fpr) + 1);
+    tamis_free(set);
+}
+
+/* Without a name, with and without a limit of memory that leaves the rate or the capacity open. In
+ * 3072 bytes (12.3 bits per key) only kinds whose copies use up capacity could count. */
+static void every_choice_counts_the_copies_that_are_planned(void **state) {
+    static const uint64_t memories[] = { 0, 3072, 3600, 8000 };
+    (void)state;
+    for (unsigned round = 0; round < 2 * 2 * 3 * COUNT(memories); round++) {
+        tamis_spec     spec = spec_of(NULL, (tamis_preference)(round % 2));
+        unsigned const open = round / 4 % 3; /* nothing, the rate, the capacity */
+        spec.abilities = open == 2 ? TAMIS_CAN_COUNT : TAMIS_CAN_COUNT | TAMIS_CAN_REMOVE;
+        spec.copies = 1 + round / 2 % 2;
+        spec.memory = memories[round / 12];
+        spec.capacity = spec.memory != 0 && open == 2 ? 0 : FEW;
+        spec.fpr = spec.memory != 0 && open == 1 ? 0 : FPR;
+        check_choice(&spec);
+    }
+}
+
+/* The message names the kind that can, and what it needs; with that much memory it is chosen. */
+static void a_refusal_says_how_much_memory_is_enough(void **state) {
+    (void)state;
+    tamis_spec         spec = spec_of(NULL, TAMIS_PREFER_FAST);
+    tamis_problem      problem;
+    tamis_set         *set = NULL;
+    unsigned long long needed = 0;
+    char               kind[16] = "";
+    spec.capacity = 20000;
+    spec.fpr = 0;
+    spec.memory = 30 << 10;
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_CANNOT);
+    int const read = sscanf(problem.text,
+                            "no kind can do all of that in 30720 bytes: %15s needs %llu, the least",
+                            kind, &needed);
+    if (read != 2) fail_msg("%s", problem.text);
+    spec.memory = needed;
+    set = make_set_from(&spec);
+    assert_string_equal(inspect(set).plan.kind, kind);
+    tamis_free(set);
+    spec.memory--;
+    assert_int_equal(tamis_create(&spec, &set, NULL), TAMIS_ERR_CANNOT);
+}
+
 /* Only one kind has these fields, so the geometry is as good as its name. */
 static void a_geometry_can_name_such_a_kind(void **state) {
     (void)state;
@@ -109,6 +185,8 @@ int main(void) {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_too_many_about_as_often_as_the_fpr),
         cmocka_unit_test(kinds_whose_copies_take_room_are_chosen_only_when_named),
+        cmocka_unit_test(every_choice_counts_the_copies_that_are_planned),
+        cmocka_unit_test(a_refusal_says_how_much_memory_is_enough),
         cmocka_unit_test(a_geometry_can_name_such_a_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

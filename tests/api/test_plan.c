@@ -216,12 +216,14 @@ static void check_fast(const table *planned, const tamis_plan *chosen, const tam
         assert_string_equal(chosen->kind, "line");
 }
 
+/* To count, a kind whose copies use up capacity has to be named. */
+static bool has_to_be_named(const tamis_plan *row, const tamis_spec *spec) {
+    bool const is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
+    return is_counting && row->copies_take_room && spec->kind == NULL;
+}
+
 /* Is this row better? For choices without `bloom` and `line`. */
 static bool beats(const tamis_plan *row, const tamis_plan *chosen, const tamis_spec *spec) {
-    bool const is_counting = (spec->abilities & TAMIS_CAN_COUNT) != 0;
-    if (is_counting && row->copies_take_room != chosen->copies_take_room) {
-        return chosen->copies_take_room;
-    }
     if (spec->prefer == TAMIS_PREFER_SMALL) return row->body_bytes < chosen->body_bytes;
     bool const is_first = strcmp(chosen->kind, "line") == 0 || strcmp(chosen->kind, "bloom") == 0;
     return !is_first && lines_of(row) < lines_of(chosen);
@@ -233,12 +235,13 @@ static void check_choice(const tamis_spec *spec) {
     const tamis_plan *const chosen = chosen_of(&planned);
     for (size_t i = 0; i < planned.n; i++) {
         const tamis_plan *const row = &planned.rows[i];
-        if (row->status != TAMIS_OK) continue;
+        if (row->status != TAMIS_OK || has_to_be_named(row, spec)) continue;
         assert_non_null(chosen);
         assert_int_equal(spec->abilities & ~row->abilities, 0);
         assert_false(beats(row, chosen, spec));
     }
     if (chosen != NULL) assert_int_equal(chosen->status, TAMIS_OK);
+    if (chosen != NULL) assert_false(has_to_be_named(chosen, spec));
     if (chosen != NULL && spec->prefer == TAMIS_PREFER_FAST) check_fast(&planned, chosen, spec);
 }
 

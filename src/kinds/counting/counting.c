@@ -473,6 +473,7 @@ KIND_EXPORT(counting) = {
     .body_bytes = tamis_cbf_body_bytes,
     .predict = counting_predict,
     .count_to = tamis_cbf_count_to,
+    .most_count = (UINT64_C(1) << CBF_MAX_BITS) - 2,
     .lacks = counting_lacks,
     .prepare = counting_prepare,
     .calls = {

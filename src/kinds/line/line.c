@@ -312,6 +312,7 @@ KIND_EXPORT(line) = {
     .body_bytes = line_body_bytes,
     .predict = line_predict,
     .count_to = line_count_to,
+    .most_count = (UINT64_C(1) << LINE_MAX_COUNTER_BITS) - 1,
     .lacks = line_lacks,
     .prepare = line_prepare,
     .calls = {

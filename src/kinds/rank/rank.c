@@ -398,6 +398,7 @@ KIND_EXPORT(rank) = {
     .body_bytes = rank_body_bytes,
     .predict = rank_predict,
     .count_to = rank_count_to,
+    .most_count = (UINT64_C(1) << RANK_MAX_COUNTER_BITS) - 1,
     .lacks = rank_lacks,
     .prepare = rank_prepare,
     .calls = {

@@ -474,6 +474,7 @@ KIND_EXPORT(vicbf) = {
     .body_bytes = tamis_vi_body_bytes,
     .predict = tamis_vi_predict,
     .count_to = tamis_vi_count_to,
+    .most_count = VI_MAX_COUNT,
     .prepare = vicbf_prepare,
     .calls = {
         .has = vicbf_has,

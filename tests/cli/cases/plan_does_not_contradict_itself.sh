@@ -42,6 +42,29 @@ tamis plan -n 1M -e 1% --remove | grep -- --small
 small=$(tamis plan -n 777 -e 7% --count --small | sed -n 's/^\* \([a-z]*\)  *\([0-9.]* [A-Za-z]*\) .*/\1, \2/p')
 test -n "$small"
 tamis plan -n 777 -e 7% --count | grep -cF -- "With --small it takes $small."
+# the only kind is the only one that can do it, also by name; a kind that can do it only if named has that as its reason
+python3 - <<'PYTHON'
+import json, subprocess
+JOBS = [["-n", "20k", "--memory", "30KiB", "--count"], ["-n", "20k", "--memory", "36KiB", "--count"],
+        ["-n", "20k", "--memory", "30KiB", "--remove"]]
+NAMED = "copies use up capacity: chosen only if named"
+def plan(*options):
+    ran = subprocess.run(["tamis", "plan", "--json", *options], capture_output=True, text=True)
+    return ran.returncode, json.loads(ran.stdout)
+for job in JOBS:
+    code, found = plan(*job)
+    possible = [kind["kind"] for kind in found["kinds"] if kind["possible"]]
+    assert code == (0 if possible else 1), (job, code)
+    why = found.get("why", "")
+    assert ("the only kind" in why) == (len(possible) == 1), (job, why)
+    for kind in found["kinds"]:
+        if kind["possible"] or not plan(*job, "-k", kind["kind"])[1]["kinds"][0]["possible"]:
+            continue
+        if kind["why_not"].startswith("counts only to"):
+            continue  # a named kind need not count to 255
+        assert kind["why_not"] == NAMED, (job, kind)
+        assert not why.endswith("the only kind that can do it"), (job, kind, why)
+PYTHON
 # where line does not fit into the memory, the lowest rate is worth more than a tenth of a cache line
 tamis plan -n 1M --memory 1.3MiB --remove | grep '^\*.*takes'
 tamis plan -n 1M --memory 1.3MiB --remove --small | grep '^\*.*takes'
