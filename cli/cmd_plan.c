@@ -411,13 +411,14 @@ static void json_kind(const tamis_plan *plan) {
 }
 
 /* What a kind can do may depend on its geometry, which depends on the abilities that are asked for.
- * So each ability is tried. */
+ * So each ability is tried; some kinds count, but not as far as the default. */
 static void find_abilities(const tamis_spec *spec, plans *all) {
     static plans   trial;
     tamis_spec     with = *spec;
     unsigned const each[] = { TAMIS_CAN_REMOVE, TAMIS_CAN_COUNT, TAMIS_CAN_MERGE };
     for (unsigned i = 0; i < 3; i++) {
         with.abilities = each[i];
+        with.count_to = each[i] == TAMIS_CAN_COUNT ? 1 : 0;
         plans_make(&with, &trial);
         for (size_t k = 0; k < all->n; k++) {
             if (trial.rows[k].status == TAMIS_OK) all->rows[k].abilities |= each[i];
