@@ -143,13 +143,13 @@ tamis_status add_lines(set_in_work to, const char *path, lines *input, const opt
 
 /* ------------------------------------------------------------------ reporting */
 
-/* What helps besides a larger capacity: in a set that can remove, room for more copies of each key.
- * The number is an example, since the lines that were not read are not known. */
-static void name_room_for_copies(const tamis_plan *plan, char *ret_text, size_t n) {
-    bool const               is_multiset = (plan->abilities & TAMIS_CAN_REMOVE) != 0;
-    unsigned long long const copies = plan->copies < 4 ? 4 : 2 * plan->copies;
+/* What helps besides a larger capacity: in a set that has copies of keys, room for more copies of
+ * each. The number is an example, since the lines that were not read are not known. */
+static void name_room_for_copies(const tamis_info *info, char *ret_text, size_t n) {
+    uint64_t const           planned = info->plan.copies;
+    unsigned long long const copies = planned < 4 ? 4 : 2 * planned;
     ret_text[0] = '\0';
-    if (!is_multiset) return;
+    if (!setfile_has_copies(info)) return;
     (void)snprintf(ret_text, n, ", or with --copies %llu if every key may come %llu times", copies,
                    copies);
 }
@@ -161,7 +161,7 @@ void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
     capacity_text made_for;
     char          advice[120];
     setfile_inspect(set, &info);
-    name_room_for_copies(&info.plan, advice, sizeof advice);
+    name_room_for_copies(&info, advice, sizeof advice);
     number_exact(n_lines, lines_text);
     setfile_name_contents(&info, contents);
     setfile_name_capacity(&info.facts, made_for);
@@ -172,14 +172,22 @@ void die_of_full(const tamis_set *set, const char *path, uint64_t n_lines) {
 }
 
 /* Lines that changed nothing are not lost. A set that cannot remove stores nothing for a key that
- * it has, or that is a false positive; in a set that can remove, the key is saturated. */
-static void name_rest(bool is_multiset, uint64_t n_new, char *ret_text, size_t n) {
+ * it has, or that is a false positive; in a set that can remove, the key is saturated. Where copies
+ * use up capacity, other keys may have saturated its counters. */
+static const char *why_nothing_changed(const tamis_plan *plan) {
+    if ((plan->abilities & TAMIS_CAN_REMOVE) == 0)
+        return "were in it already, or are false positives";
+    return plan->copies_take_room ? "met only saturated counters"
+                                  : "are more copies than it can count";
+}
+
+static void name_rest(const tamis_plan *plan, uint64_t n_new, char *ret_text, size_t n) {
+    bool const  is_multiset = (plan->abilities & TAMIS_CAN_REMOVE) != 0;
     number_text text;
     number_exact(n_new, text);
     (void)snprintf(ret_text, n, "%s %s (%s %s)", n_new != 0 ? text : "none",
                    is_multiset ? "added" : "new", n_new != 0 ? "the others" : "all",
-                   is_multiset ? "are more copies than it can count"
-                               : "were in it already, or are false positives");
+                   why_nothing_changed(plan));
 }
 
 void name_added(const tamis_info *info, uint64_t n_lines, uint64_t n_copies, uint64_t n_new,
@@ -194,7 +202,7 @@ void name_added(const tamis_info *info, uint64_t n_lines, uint64_t n_copies, uin
                        plural(n_copies, "copy", "copies"));
     }
     if (n_new < n_copies)
-        name_rest(is_multiset, n_new, rest, sizeof rest);
+        name_rest(&info->plan, n_new, rest, sizeof rest);
     else
         (void)snprintf(rest, sizeof rest, "%s%s", n_copies > 1 ? "all " : "",
                        is_multiset ? "added" : "new");

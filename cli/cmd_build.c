@@ -80,28 +80,40 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* Is there a kind for it, other than those whose copies use up capacity? */
-static bool is_possible(const tamis_spec *spec) {
+typedef enum planned { PLAN_NONE, PLAN_OF_KEYS, PLAN_OF_COPIES } planned;
+
+/* Is there a kind for it, and do copies use up capacity in the one that is chosen? */
+static planned try_plan(const tamis_spec *spec) {
     tamis_plan rows[64];
     size_t     n;
-    if (tamis_plan_kinds(spec, rows, 64, &n, NULL) != TAMIS_OK) return false;
+    if (tamis_plan_kinds(spec, rows, 64, &n, NULL) != TAMIS_OK) return PLAN_NONE;
     for (size_t i = 0; i < n && i < 64; i++) {
-        if (rows[i].chosen) return !rows[i].copies_take_room;
+        if (rows[i].chosen) return rows[i].copies_take_room ? PLAN_OF_COPIES : PLAN_OF_KEYS;
     }
-    return false;
+    return PLAN_NONE;
+}
+
+/* The copies of a key that there is room for, at most. */
+static uint64_t copies_limit(const tamis_spec *spec) {
+    if ((spec->abilities & TAMIS_CAN_COUNT) == 0) return MAX_COPIES_REMOVE;
+    return spec->count_to != 0 ? spec->count_to : MAX_COPIES_COUNT;
 }
 
 /* Room for the copies that the sample shows, as far as a kind has it. Keys with more are saturated:
  * they fit, but cannot be removed any more. */
 static void choose_copies(tamis_spec *spec, const key_sample *sample) {
-    uint64_t const most = (spec->abilities & TAMIS_CAN_COUNT) == 0 ? MAX_COPIES_REMOVE
-                          : spec->count_to != 0                    ? spec->count_to
-                                                                   : MAX_COPIES_COUNT;
-    spec->copies = least(sample_most_copies(sample), most);
-    while (spec->copies > 1 && !is_possible(spec)) spec->copies /= 2;
+    spec->copies = least(sample_most_copies(sample), copies_limit(spec));
+    while (spec->copies > 1 && try_plan(spec) != PLAN_OF_KEYS) spec->copies /= 2;
 }
 
-/* Plan for the lines: this many different ones, each with this many copies. */
+/* Where every copy takes as much room as another key, the capacity must count all copies. A key
+ * that is flooded counts up to the limit only: beyond it, its counters are saturated. */
+static void make_room_for_copies(tamis_spec *spec, const key_sample *sample) {
+    uint64_t const copies = sample_copies(sample, copies_limit(spec));
+    if (copies > spec->capacity && try_plan(spec) == PLAN_OF_COPIES) spec->capacity = copies;
+}
+
+/* Plan for the lines: this many different ones, each with up to this many copies. */
 static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec) {
     key_sample sample;
     lines_keep(input);
@@ -109,6 +121,7 @@ static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec)
     uint64_t const distinct = least(sample_distinct(&sample), input->keys);
     spec->capacity = distinct != 0 ? distinct : 1;
     if (spec->copies == 0 && is_multiset(spec)) choose_copies(spec, &sample);
+    if (is_multiset(spec)) make_room_for_copies(spec, &sample);
     sample_end(&sample);
     lines_rewind(input);
 }

@@ -75,3 +75,18 @@ uint64_t sample_most_copies(const key_sample *sample) {
     }
     return most;
 }
+
+/* Each key is in the sample with probability p = 2^-shift. The number of copies in it, divided by
+ * p, has a standard deviation of at most sqrt(sum of c^2) / p, for keys with c copies. */
+uint64_t sample_copies(const key_sample *sample, uint64_t most) {
+    double const scale = ldexp(1, (int)sample->shift);
+    double       sum = 0, squares = 0;
+    for (uint64_t i = 0; i < PLACES; i++) {
+        uint64_t const copies = sample->entries[i].copies;
+        double const   counted = (double)(copies < most ? copies : most);
+        sum += counted;
+        squares += counted * counted;
+    }
+    if (sample->shift == 0) return (uint64_t)sum;
+    return (uint64_t)(scale * (sum + 4 * sqrt(squares)) + 1);
+}

@@ -37,4 +37,8 @@ uint64_t sample_distinct(const key_sample *sample);
 /* The most copies that a key of the sample has. */
 uint64_t sample_most_copies(const key_sample *sample);
 
+/* An upper bound of the number of copies of all keys together, if at most `most` copies of each are
+ * counted: as exact as sample_distinct(). */
+uint64_t sample_copies(const key_sample *sample, uint64_t most);
+
 #endif

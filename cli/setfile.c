@@ -370,6 +370,12 @@ static double distinct_scatter(const tamis_info *info, bool is_multiset) {
     return is_exact ? 0.5 + 3 * sqrt(shared) : 2.5 + 0.005 * keys + sqrt(keys);
 }
 
+bool setfile_has_copies(const tamis_info *info) {
+    bool const   is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
+    double const more = (double)info->facts.keys - info->distinct;
+    return is_multiset && more > distinct_scatter(info, is_multiset);
+}
+
 void setfile_name_contents(const tamis_info *info, contents_text ret_text) {
     uint64_t const keys = info->facts.keys;
     double const   difference = info->distinct - (double)keys;
@@ -378,7 +384,7 @@ void setfile_name_contents(const tamis_info *info, contents_text ret_text) {
     number_exact((uint64_t)(info->distinct + 0.5), distinct);
     bool const is_multiset = (info->plan.abilities & TAMIS_CAN_REMOVE) != 0;
     bool const is_chance = fabs(difference) <= distinct_scatter(info, is_multiset);
-    if (!is_chance && is_multiset && difference < 0) {
+    if (setfile_has_copies(info)) {
         (void)snprintf(ret_text, sizeof(contents_text), "%s copies of about %s %s", counted,
                        distinct, info->distinct < 1.5 ? "key" : "keys");
     } else if (!is_chance && !is_multiset) {

@@ -80,6 +80,9 @@ const char *setfile_advice(const char *path, const tamis_problem *problem, const
 typedef char capacity_text[240];
 void         setfile_name_capacity(const tamis_facts *facts, capacity_text ret_text);
 
+/* Does a set that can remove hold more adds than different keys? */
+bool setfile_has_copies(const tamis_info *info);
+
 /* "100,000 keys", "200,000 copies of about 100,000 keys" or "about 100,000 keys": what a set holds.
  * It counts adds. These are not the different keys if some came again, or seemed to. */
 typedef char contents_text[120];
