@@ -67,10 +67,9 @@ static void print_job(const tamis_states_spec *spec, const tamis_plan *chosen) {
     number_rate(spec->unknown != 0 ? spec->unknown : spec->fpr, unknown);
     number_size(spec->memory, memory);
     if (spec->capacity != 0)
-        output_text("%s %s", keys, plural(spec->capacity, "key", "keys"));
+        output_text("%s %s of %s values", keys, plural(spec->capacity, "key", "keys"), values);
     else
-        output_string("As many keys as fit");
-    output_text(" of %s values", values);
+        output_text("As many keys of %s values as fit", values);
     number_short((double)spec->grow_to, grow_to);
     if (spec->grow_to != 0) output_text(", growing to %s", grow_to);
     if (spec->memory != 0) output_text(", in at most %s", memory);
@@ -142,12 +141,14 @@ static void json_plan(const tamis_plan *plan, const tamis_states_spec *spec) {
 }
 
 static void print_json(const plans *all, const stage_rows *stages, const tamis_states_spec *spec) {
+    const tamis_plan *const chosen = plans_chosen(all);
     json_open(NULL, '{');
-    json_count("capacity", spec->capacity);
+    json_count("capacity", chosen != NULL ? chosen->capacity : spec->capacity);
     json_count("values", spec->values);
     json_number("fpr", spec->fpr);
     json_number("unknown", spec->unknown != 0 ? spec->unknown : spec->fpr);
     json_count("timeout", spec->timeout);
+    json_count("memory", spec->memory);
     json_count("grow_to", spec->grow_to);
     plans_json_chosen(all);
     json_open("kinds", '[');

@@ -41,3 +41,8 @@ code_of tamis plan --values 8 -n auto
 # under a limit of memory: as many keys as fit, or the lowest rates
 tamis plan --values 8 --memory 1MiB | sed -n -e 1p -e '/^\* tamis/p'
 tamis plan --values 8 --memory 1MiB -n 300k | sed -n -e 1p -e '/^\* tamis/p'
+tamis plan --values 8 --memory 1MiB --json | python3 -c '
+import json, sys
+found = json.load(sys.stdin)
+chosen = next(kind for kind in found["kinds"] if kind["chosen"])
+assert found["capacity"] == chosen["capacity"] > 100000 and found["memory"] == 1 << 20, found'
