@@ -460,7 +460,7 @@ static const kind_conversion counting_conversion = { .to = "bloom",
 
 KIND_EXPORT(counting) = {
     .name = "counting",
-    .summary = "counting Bloom filter: the textbook's way to remove, but not with minimal=1",
+    .summary = "counting Bloom filter, as in textbooks; with minimal=1 it cannot remove",
     .isa = KIND_ISA,
     .fields = { { "counters", 2, CBF_MAX_COUNTERS },
                 { "hashes", 1, CBF_MAX_HASHES },

@@ -460,7 +460,7 @@ static bool vicbf_validate(const tamis_table *table, const char **reterr_why) {
 
 KIND_EXPORT(vicbf) = {
     .name = "vicbf",
-    .summary = "variable-increment counting filter: reads its counters, a third smaller",
+    .summary = "counting filter with variable increments: a third smaller than counting",
     .isa = KIND_ISA,
     .copies_take_room = true,
     .fields = { { "counters", 2, UINT64_C(1) << 62 },
