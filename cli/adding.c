@@ -24,15 +24,22 @@ static bool read_digits(const char *digits, size_t n, uint64_t *ret_value) {
     return true;
 }
 
+/* A number, or "many". */
+static bool read_copies(const char *text, size_t n, uint64_t *ret_copies) {
+    if (n != 4 || memcmp(text, "many", 4) != 0) return read_digits(text, n, ret_copies);
+    *ret_copies = TAMIS_COUNT_MANY;
+    return true;
+}
+
 uint64_t counted_split(tamis_key *key, uint64_t line_number) {
     const char *const text = key->data;
     const char *const tab = key->bytes != 0 ? memrchr(text, '\t', key->bytes) : NULL;
     uint64_t          copies;
-    if (tab == NULL || !read_digits(tab + 1, (size_t)(text + key->bytes - tab - 1), &copies)) {
+    if (tab == NULL || !read_copies(tab + 1, (size_t)(text + key->bytes - tab - 1), &copies)) {
         number_text number;
         number_exact(line_number, number);
-        die("line %s does not end with a tab and a number of copies, as --counts needs it; nothing "
-            "was saved",
+        die("line %s does not end with a tab and a number of copies (or 'many'), as --counts needs "
+            "it; nothing was saved",
             number);
     }
     key->bytes = (size_t)(tab - text);
@@ -51,8 +58,16 @@ typedef struct adding {
     parting     *ranges;
     lines       *input;
     uint64_t     copies;
+    uint64_t     many; /* copies that saturate a key */
     tamis_status status;
 } adding;
+
+/* Copies that saturate a key: one more than the set counts. In a set that does not count, how often
+ * a key came is of no use. */
+static uint64_t copies_to_saturate(const tamis_set *set) {
+    tamis_facts facts;
+    return tamis_get_facts(set, &facts) == TAMIS_OK ? facts.count_to + 1 : 1;
+}
 
 /* Work: add the keys of a block. If one is refused, it is the last line that counts as read. */
 static void add_block(job *block, void *context) {
@@ -81,7 +96,8 @@ static void add_counted(job *block, void *context) {
     while (block->status == TAMIS_OK && (n = job_cut(block, keys)) != 0) {
         uint64_t const before = now->input->keys + block->lines - n;
         for (size_t i = 0; i < n && block->status == TAMIS_OK; i++) {
-            uint64_t const copies = counted_split(&keys[i], before + i + 1);
+            uint64_t copies = counted_split(&keys[i], before + i + 1);
+            if (copies == TAMIS_COUNT_MANY) copies = now->many;
             block->status = tamis_add_copies(now->set, keys[i].data, keys[i].bytes, copies);
             if (block->status == TAMIS_OK) block->sums[0] += copies;
             if (block->status != TAMIS_OK) block->lines -= n - i - 1;
@@ -128,6 +144,7 @@ tamis_status add_lines(set_in_work to, const char *path, lines *input, const opt
     adding     now = { .set = to.set, .input = input, .status = TAMIS_OK };
     bool const is_counted = is_given(asked, OPTION_BIT(COUNTS));
     if (is_counted) {
+        now.many = copies_to_saturate(to.set);
         (void)crew_run(&(crew_task){ add_counted, count_added, &now }, input, 0);
     } else if (asked->threads == 1) {
         (void)crew_run(&(crew_task){ add_block, count_added, &now }, input, 0);

@@ -5,7 +5,8 @@
 #include "crew.h"
 #include "options.h"
 
-/* Split a line of --counts, "KEY<TAB>COPIES", or end the program. *key becomes the key alone. */
+/* Split a line of --counts, "KEY<TAB>COPIES", or end the program. *key becomes the key alone.
+ * Returns TAMIS_COUNT_MANY for "many", the count of a saturated key. */
 uint64_t counted_split(tamis_key *key, uint64_t line_number);
 
 /* A set that lines are added to or removed from. Threads change it at the same time if it is

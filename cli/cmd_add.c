@@ -60,13 +60,15 @@ const command command_add = {
     .name = "add",
     .operands = "FILE [KEYS...] ",
     .summary = "Add keys to a set",
-    .text = "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
-            "too. In a set that can remove, a key that was added twice must be removed twice.\n"
-            "With --counts each line is a key, a tab and a number of copies, as 'tamis count'\n"
-            "prints them. If the set becomes full, nothing is saved, and the file does not\n"
-            "change. On SIGINT (Ctrl-C), SIGTERM or SIGHUP, the lines read so far are added and\n"
-            "saved; a second signal ends at once, without saving. Ends with 1 if the keys were\n"
-            "added, but are so many that the false-positive rate is now higher than planned.\n",
+    .text =
+        "Keys are the lines of the files KEYS, or of standard input; an empty line is a key,\n"
+        "too. In a set that can remove, a key that was added twice must be removed twice.\n"
+        "With --counts each line is a key, a tab and a number of copies, as 'tamis count'\n"
+        "prints them; 'many' saturates the key. If the set becomes full, nothing is saved, and\n"
+        "the file does not change. On SIGINT (Ctrl-C), SIGTERM or SIGHUP, the lines read so far\n"
+        "are added and saved; a second signal ends at once, without saving. Ends with 1 if the\n"
+        "keys were added, but are so many that the false-positive rate is now higher than\n"
+        "planned.\n",
     .examples = "  find . -type f | tamis add seen.tamis\n"
                 "  find . -type f -print0 | tamis add -0 seen.tamis\n"
                 "  tamis add seen.tamis monday.txt tuesday.txt\n"

@@ -13,6 +13,8 @@
  */
 #include "commands.h"
 
+#include <stdio.h>
+
 #include "adding.h"
 #include "growth.h"
 #include "message.h"
@@ -39,6 +41,10 @@ static void hash_block(job *block, void *context) {
     job_hash(block, ((const sampling *)context)->hasher);
 }
 
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
 static bool sample_block(job *block, void *context) {
     const sampling *const now = context;
     for (size_t i = 0; i < block->lines; i++) sample_add(now->sample, block->hashes[i], 1);
@@ -55,7 +61,7 @@ static void sample_counted(job *block, void *context) {
         for (size_t i = 0; i < n; i++) {
             uint64_t const copies = counted_split(&keys[i], before + i + 1);
             uint64_t const hash = tamis_hash_key(now->hasher, keys[i].data, keys[i].bytes);
-            sample_add(now->sample, hash, copies);
+            sample_add(now->sample, hash, least(copies, UINT32_MAX)); /* "many" is UINT64_MAX */
         }
     }
 }
@@ -74,10 +80,6 @@ static void sample_lines(lines *input, const options *asked, key_sample *ret_sam
 /* Does a line that comes again take up something in the set? */
 static bool is_multiset(const tamis_spec *spec) {
     return (spec->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
-}
-
-static uint64_t least(uint64_t a, uint64_t b) {
-    return a < b ? a : b;
 }
 
 typedef enum planned { PLAN_NONE, PLAN_OF_KEYS, PLAN_OF_COPIES } planned;
@@ -201,6 +203,17 @@ static tamis_set *build_set(const options *asked, lines *input, uint64_t *ret_co
     }
 }
 
+#define COUNT_TO_DEFAULT 255 /* of a spec that says nothing (tamis.h) */
+
+/* ", counts to 63": a kind that the user names need not count as far as the default. */
+static void name_lower_count(const tamis_plan *plan, const tamis_spec *spec, char *ret_text,
+                             size_t n) {
+    bool const is_default = (spec->abilities & TAMIS_CAN_COUNT) != 0 && spec->count_to == 0;
+    ret_text[0] = '\0';
+    if (!is_default || plan->count_to >= COUNT_TO_DEFAULT) return;
+    (void)snprintf(ret_text, n, ", counts to %llu", (unsigned long long)plan->count_to);
+}
+
 /* "words.tamis: 100 lines read, all new; 183 KiB (bloom, made for 100 keys), false-positive rate
  * ...". Returns whether the set is overloaded. */
 static bool tell_build(const tamis_set *set, const char *path, uint64_t n_lines, uint64_t n_copies,
@@ -208,10 +221,13 @@ static bool tell_build(const tamis_set *set, const char *path, uint64_t n_lines,
     tamis_info   info;
     added_text   change;
     setfile_text description;
+    char         counts[40];
     setfile_inspect(set, &info);
     name_added(&info, n_lines, n_copies, info.facts.keys, change);
     setfile_describe(&info, description);
-    if (!is_given(asked, OPTION_BIT(QUIET))) warn("%s: %s; %s", path, change, description);
+    name_lower_count(&info.plan, &asked->spec, counts, sizeof counts);
+    if (!is_given(asked, OPTION_BIT(QUIET)))
+        warn("%s: %s; %s%s", path, change, description, counts);
     return setfile_warn_of_overload(&info, path);
 }
 

@@ -205,7 +205,9 @@ static void print_set(const tamis_info *info) {
     number_rate(info->plan.fpr, full);
     output_text("  kind        %s: %s\n", info->plan.kind, info->plan.summary);
     output_text("  can         add, has%s%s\n", *abilities ? ", " : "", abilities);
-    if (info->plan.count_to != 0) output_text("  counts      exactly up to %s copies\n", count_to);
+    if (info->plan.count_to != 0)
+        output_text("  counts      up to %s copies, too high about as often as a false positive\n",
+                    count_to);
     print_keys(info);
     if (info->facts.parts != 0)
         output_text("  part        %u of a set in %u parts, 0 to %u\n", info->facts.part,

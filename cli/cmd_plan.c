@@ -134,7 +134,7 @@ static void print_job(const tamis_spec *spec, const plans *all) {
     if (spec->copies > 1) output_text(", with up to %s copies each", copies);
     if (spec->fpr > 0) output_text(", at most %s false positives", rate);
     if (spec->abilities != 0) output_text(", able to %s", names);
-    if (spec->count_to != 0) output_text(", with exact counts up to %s", count_to);
+    if (spec->count_to != 0) output_text(", counting up to %s", count_to);
     if (chosen != NULL && spec->capacity != 0 && chosen->lifetime > spec->capacity) {
         number_short((double)chosen->lifetime, arrivals);
         output_text("; %s keys in its life", arrivals);

@@ -172,8 +172,9 @@ const command command_count = {
     .operands = "FILE [KEYS...] ",
     .summary = "Print each line and its number of copies in a set built with --count",
     .text = "Prints the line, a tab and the count: 0 for a line that is not in the set, 'many'\n"
-            "for one with more copies than the set can count. A count is never too small; it is\n"
-            "too large about as often as there are false positives.\n",
+            "for one with more copies than the set can count ('tamis add --counts' reads both). A\n"
+            "count is never too small; it is too large about as often as there are false\n"
+            "positives.\n",
     .examples = "  tamis build hits.tamis -n 1M --count <urls.txt\n"
                 "  sort -u urls.txt | tamis count hits.tamis | sort -t\"$(printf '\\t')\" -k2nr\n",
     .options = OPTION_BIT(NULL) | OPTION_BIT(TRUST) | OPTION_BIT(READ),

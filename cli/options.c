@@ -135,7 +135,7 @@ static void take_count_ability(options *to, const char *text) {
 static void take_count_to(options *to, const char *text) {
     refuse("--count-to", text, number_read_count(text, &to->spec.count_to));
     if (to->spec.count_to < 1 || to->spec.count_to > MAX_COPIES) {
-        refuse("--count-to", text, "a set can count to 1 to 2^32");
+        refuse("--count-to", text, "write 1 to 16777215, the highest count of any kind");
     }
     to->spec.abilities |= TAMIS_CAN_COUNT;
 }
@@ -256,7 +256,8 @@ static const option_entry table[N_OPTIONS] = {
     [OPTION_REMOVE] = { 0, "remove", NULL, "the set must be able to remove keys", take_remove },
     [OPTION_COUNT] = { 0, "count", NULL, "the set must be able to count the copies of a key",
                        take_count_ability },
-    [OPTION_COUNT_TO] = { 0, "count-to", "N", "count, and exactly up to N copies (default: 255)",
+    [OPTION_COUNT_TO] = { 0, "count-to", "N",
+                          "count up to N copies (default: 255, or the limit of a named kind)",
                           take_count_to },
     [OPTION_COPIES] = { 0, "copies", "N", "make room for N copies of every key (default: 1)",
                         take_copies },

@@ -328,8 +328,10 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_remove(tamis_set *set, const void *
 #define TAMIS_COUNT_MANY UINT64_MAX
 
 /** Get how many copies of the key are in the set. The count is never too low. It is too high with a
- *  probability of about the set's current fpr. A saturated key, which has more than
- *  tamis_plan.count_to copies, has the count TAMIS_COUNT_MANY.
+ *  probability of about the set's current fpr, because of other keys. Up to tamis_plan.count_to
+ *  copies there is nothing else that makes it wrong. A key with more copies is saturated, and has
+ *  the count TAMIS_COUNT_MANY; "vicbf", "bhcbf" and "mlcbf" may count further before that, to a
+ *  number that depends on the key.
  *
  *  @return TAMIS_OK, _CANNOT, _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_count(const tamis_set *set, const void *key,
@@ -499,7 +501,8 @@ typedef struct tamis_facts {
     uint64_t capacity; /**< as in tamis_spec */
     uint64_t copies;
     uint64_t lifetime;
-    uint64_t count_to; /**< the highest count that is exact; 0 if it cannot count */
+    uint64_t count_to; /**< every key can be counted up to this, see tamis_count(); 0: it cannot
+                            count */
 
     uint64_t keys;            /**< adds minus removals, without calls that changed nothing. After a
                                    merge of kinds that cannot remove, this is an upper bound */
@@ -573,7 +576,8 @@ typedef struct tamis_plan {
     double unknown; /**< for states: how often a present key is answered with "don't know" */
 
     uint64_t copies;   /**< copies of every key that are planned for */
-    uint64_t count_to; /**< the highest count that is exact; 0 if it cannot count */
+    uint64_t count_to; /**< every key can be counted up to this, see tamis_count(); 0: it cannot
+                            count */
 
     uint64_t peak_bytes; /**< in rows of tamis_plan_stages(): the largest size of the tables while
                               the set grows to this stage; else 0 */
