@@ -143,6 +143,12 @@ void room_tidy(room *r, const uint64_t *counts) {
 
 /* ------------------------------------------------------------------ figures */
 
+/* As in room_tidy(). A queue that has any ids left has not let the table exceed its capacity by
+ * more than a batch. */
+uint64_t room_most_ids(uint64_t capacity) {
+    return 4 * (capacity + SLACK) + capacity / 16 + SLACK;
+}
+
 uint64_t room_evicted(const room *r) {
     uint64_t n = 0;
     for (unsigned i = 0; i < r->m->n_states; i++) n += r->evicted[i];

@@ -71,6 +71,9 @@ typedef struct room_part {
 void room_order(const room *r, room_part ret_parts[2]);
 void room_restore(room *r, const uint64_t *ids, uint64_t n);
 
+/* No queue is longer than this after room_tidy(), and so none that is saved. */
+uint64_t room_most_ids(uint64_t capacity);
+
 uint64_t room_evicted(const room *r);
 uint64_t room_bytes(const room *r);
 

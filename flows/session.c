@@ -37,24 +37,27 @@ static void plan_flow_table(session *s) {
     tracker_timeouts(&s->m, &s->spec);
 }
 
-/* --state: the table of an earlier run, if there is one. */
+/* --state: the flows of an earlier run, if there are any. The new table shows what they have to be
+ * like. `file` is empty, and gets what was saved. */
 static void load_flow_table(session *s, state_file *file) {
-    tamis_problem problem = { .status = TAMIS_OK };
-    if (s->asked->state == NULL || !state_load(s->asked->state, &s->m, &s->spec, file)) return;
-    s->spec.seed = file->seed;
-    s->flows = table_states_restore(&s->spec, file->table, file->n, &problem);
-    s->saved_ns = file->time_ns;
-    if (s->flows != NULL) return;
+    const char *const name = s->asked->state;
+    tamis_problem     problem = { .status = TAMIS_OK };
+    table_info        made;
+    if (name == NULL) return;
+    table_inspect(s->flows, &made);
+    if (!state_load(name, &s->m, &s->spec, &made, file)) return;
+    if (table_states_restore(s->flows, file->table, file->n, &s->spec.seed, &problem)) {
+        s->saved_ns = file->time_ns;
+        s->has_loaded = true;
+        return;
+    }
     state_free(file);
-    warn("--state %s: %s; beginning without it, and it is replaced at the end", s->asked->state,
+    warn("--state %s: %s; beginning without it, and it is replaced at the end", name,
          *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
 }
 
-/* `file` is empty, and gets what an earlier run has saved. */
-static void make_flow_table(session *s, state_file *file) {
+static void make_flow_table(session *s) {
     tamis_problem problem = { .status = TAMIS_OK };
-    load_flow_table(s, file);
-    if (s->flows != NULL) return;
     s->flows = s->asked->is_exact ? table_exact_new(&s->spec, &problem)
                                   : table_states_new(&s->spec, &problem);
     if (s->flows == NULL)
@@ -104,12 +107,26 @@ static void session_on_evicted(void *context, uint64_t id) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
+/* The flows of an earlier run, by state. Without this, the first ones that leave would make the
+ * counters negative. */
+static void count_loaded_flows(session *s) {
+    uint64_t counts[TABLE_VALUES] = { 0 };
+    if (!s->has_loaded || !table_tally(s->flows, counts)) return;
+    for (unsigned value = 0; value < machine_values(&s->m); value++) {
+        unsigned const state = machine_state_of(&s->m, value);
+        if (state < s->m.n_states) s->tracker.counts.now[state] += counts[value];
+        if (state < s->m.n_states) s->tracker.counts.n_now += counts[value];
+    }
+}
+
 /* What the session of a lane has for itself. */
 static void begin_tracking(session *s) {
     state_file file = { .memory = NULL };
-    make_flow_table(s, &file);
+    make_flow_table(s);
+    load_flow_table(s, &file);
     tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
     room_restore(&s->tracker.room, file.order, file.n_order);
+    count_loaded_flows(s);
     state_free(&file);
     s->tracker.hooks = (tracker_hooks){ .context = s,
                                         .on_batch = session_on_batch,
@@ -168,30 +185,18 @@ void session_begin_lane(session *ret_lane, session *main, unsigned n) {
 
 /* ------------------------------------------------------------------ flows of an earlier run */
 
-/* The flows that are there now, by state. */
-static void count_loaded_flows(session *s) {
-    uint64_t counts[TABLE_VALUES] = { 0 };
-    if (!table_tally(s->flows, counts)) return;
-    for (unsigned value = 0; value < machine_values(&s->m); value++) {
-        unsigned const state = machine_state_of(&s->m, value);
-        if (state < s->m.n_states) s->tracker.counts.now[state] += counts[value];
-        if (state < s->m.n_states) s->tracker.counts.n_now += counts[value];
-    }
-}
-
 /* The time between two runs passes for the table, and not for anything else: the clock of this run
  * begins at 0. */
 void session_resume(session *s, uint64_t now_ns) {
     tracker *const      t = &s->tracker;
     tracker_hooks const hooks = t->hooks;
-    if (s->saved_ns == 0) return;
-    count_loaded_flows(s);
+    if (!s->has_loaded) return;
     t->hooks = (tracker_hooks){ .context = NULL };
     if (now_ns > s->saved_ns) tracker_advance(t, now_ns - s->saved_ns);
     t->hooks = hooks;
     t->tick = 0;
     t->next_ns = t->tick_ns;
-    s->saved_ns = 0;
+    s->has_loaded = false;
 }
 
 /* ------------------------------------------------------------------ packets */

@@ -40,7 +40,8 @@ typedef struct session {
     struct upkeep *upkeep; /* of captures from files, and */
     uint64_t due_ns; /* the time of the clock when it has something to do; UINT64_MAX: never */
 
-    uint64_t saved_ns; /* --state: the time of the last packet before; 0: no flows were loaded */
+    bool     has_loaded; /* --state: flows of an earlier run, for which no time has passed yet */
+    uint64_t saved_ns;   /* the time of the last packet of that run */
 
     uint64_t shown_packets; /* `packets` when the progress line was last printed, and */
     double   shown_seconds; /* the time then, since this capture was opened */

@@ -2,6 +2,7 @@
 #include "state.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,27 +14,57 @@
 
 #include "message.h"
 
-static const char magic[16] = "tamis-flows st2";
+/* ------------------------------------------------------------------ the header */
 
-#define NAME_BYTES 14 /* of the magic; the rest is the version */
+#define NAME "tamis-flows"
+#define VERSION 3
+#define FIRST_FIELD 16
+#define N_FIELDS 5
+#define HEADER_BYTES (FIRST_FIELD + 8 * N_FIELDS + 8) /* with its checksum */
 
 typedef struct state_header {
-    char       magic[16];
-    uint64_t   made_for; /* hash of the machine and of the options for the table */
-    tamis_seed seed;
-    uint64_t   time_ns;
-    uint64_t   n_order; /* ids that come before the table */
-    uint64_t   order_checksum;
-    uint64_t   table_bytes;
-    uint64_t   checksum; /* of all before */
+    uint64_t made_for; /* hash of the machine and of the options for the table */
+    uint64_t time_ns;
+    uint64_t n_order; /* ids that come before the table */
+    uint64_t order_checksum;
+    uint64_t table_bytes;
 } state_header;
 
-static uint64_t header_checksum(const state_header *header) {
-    return XXH3_64bits(header, offsetof(state_header, checksum));
+static void put_number(uint8_t *at, uint64_t number, unsigned n_bytes) {
+    for (unsigned i = 0; i < n_bytes; i++) at[i] = (uint8_t)(number >> 8 * i);
+}
+
+static uint64_t get_number(const uint8_t *at, unsigned n_bytes) {
+    uint64_t number = 0;
+    for (unsigned i = 0; i < n_bytes; i++) number |= (uint64_t)at[i] << 8 * i;
+    return number;
+}
+
+static uint64_t header_checksum(const uint8_t *bytes) {
+    return XXH3_64bits(bytes, HEADER_BYTES - 8);
+}
+
+static void put_header(const state_header *header, uint8_t *ret_bytes) {
+    uint64_t const fields[N_FIELDS] = { header->made_for, header->time_ns, header->n_order,
+                                        header->order_checksum, header->table_bytes };
+    memcpy(ret_bytes, NAME, sizeof NAME);
+    put_number(ret_bytes + sizeof NAME, VERSION, 4);
+    for (unsigned i = 0; i < N_FIELDS; i++)
+        put_number(ret_bytes + FIRST_FIELD + 8 * (size_t)i, fields[i], 8);
+    put_number(ret_bytes + HEADER_BYTES - 8, header_checksum(ret_bytes), 8);
+}
+
+static state_header get_header(const uint8_t *bytes) {
+    uint64_t fields[N_FIELDS];
+    for (unsigned i = 0; i < N_FIELDS; i++)
+        fields[i] = get_number(bytes + FIRST_FIELD + 8 * (size_t)i, 8);
+    return (state_header){ fields[0], fields[1], fields[2], fields[3], fields[4] };
 }
 
 /* What must be the same, so that values in the table mean the same: states, in their order, with
- * timeouts; and what the size of the table depends on. */
+ * timeouts; and what the size of the table depends on. It hashes structures as they are in memory,
+ * as the ids of flows do: on a machine with another order of bytes all of them differ, and the file
+ * is refused. */
 static uint64_t hash_purpose(const machine *m, const table_spec *spec) {
     uint64_t hash = XXH3_64bits_withSeed(m->name, strlen(m->name), (uint64_t)m->key);
     hash = XXH3_64bits_withSeed(m->values, sizeof m->values, hash);
@@ -50,75 +81,93 @@ static uint64_t hash_purpose(const machine *m, const table_spec *spec) {
 
 /* ------------------------------------------------------------------ loading */
 
-/* All bytes of a file. NULL: errno says why. Opening a pipe would wait for a writer. */
-static uint8_t *read_all(const char *name, size_t *ret_n) {
-    struct stat status;
-    uint8_t    *bytes = NULL;
-    if (stat(name, &status) != 0) return NULL;
-    if (!S_ISREG(status.st_mode)) die("--state %s: this is not an ordinary file", name);
-    FILE *const file = fopen(name, "rb");
-    if (file == NULL) return NULL;
-    if (fstat(fileno(file), &status) == 0 && status.st_size >= 0) {
-        bytes = malloc((size_t)status.st_size + 1);
-        if (bytes != NULL) *ret_n = fread(bytes, 1, (size_t)status.st_size, file);
+/* An ordinary file, open to read; -1: there is none. Opening a pipe would wait for a writer. */
+static int open_ordinary(const char *name, uint64_t *ret_bytes) {
+    struct stat about;
+    int const   file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0 && errno == ENOENT) return -1;
+    if (file < 0 || fstat(file, &about) != 0) die("--state %s: %s", name, strerror(errno));
+    if (!S_ISREG(about.st_mode)) die("--state %s: this is not an ordinary file", name);
+    *ret_bytes = (uint64_t)about.st_size;
+    return file;
+}
+
+/* False: the file ends sooner, or cannot be read. */
+static bool read_at(int file, uint64_t offset, uint8_t *ret_bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        ssize_t const got = pread(file, ret_bytes + done, n - done, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        done += (size_t)got;
     }
-    (void)fclose(file);
-    return bytes;
+    return true;
 }
 
-/* Do the order of flows and the table fill the rest of a file of n bytes? */
-static bool fits(const state_header *header, size_t n) {
-    size_t const rest = n - sizeof *header;
-    return header->n_order <= rest / sizeof(uint64_t) &&
-           header->table_bytes == rest - header->n_order * sizeof(uint64_t);
-}
-
-/* What is wrong with the bytes of a file, or NULL. */
-static const char *find_fault(const uint8_t *bytes, size_t n, uint64_t made_for) {
-    state_header header;
-    if (memcmp(bytes, magic, sizeof magic) != 0)
+/* What is wrong with the header of a file of n bytes, or NULL. A checksum does not say who wrote
+ * the file: no length in it is believed, so that a small file, or a sparse one, cannot ask for more
+ * memory than the files that such a run saves. */
+static const char *find_fault(const uint8_t *bytes, uint64_t n, uint64_t made_for,
+                              const table_info *made) {
+    state_header const header = get_header(bytes);
+    if (get_number(bytes + sizeof NAME, 4) != VERSION)
         return "it was saved by another version of tamis-flows";
-    if (n < sizeof header) return "it is damaged";
-    memcpy(&header, bytes, sizeof header);
-    if (header.checksum != header_checksum(&header) || !fits(&header, n)) return "it is damaged";
+    if (n < HEADER_BYTES || get_number(bytes + HEADER_BYTES - 8, 8) != header_checksum(bytes))
+        return "it is damaged";
     if (header.made_for != made_for)
         return "it was saved by another machine, or with another --flows, --memory, -e or -k";
-    if (header.order_checksum !=
-        XXH3_64bits(bytes + sizeof header, header.n_order * sizeof(uint64_t)))
+    if (header.table_bytes != made->file_bytes)
+        return "its table differs from the one that this run would make";
+    if (header.n_order > room_most_ids(made->capacity) ||
+        n != HEADER_BYTES + header.n_order * sizeof(uint64_t) + header.table_bytes)
         return "it is damaged";
     return NULL;
 }
 
+/* What follows the header. Returns what is wrong, or NULL. */
+static const char *read_rest(int file, const state_header *header, state_file *ret_file) {
+    size_t const   order_bytes = (size_t)header->n_order * sizeof(uint64_t);
+    size_t const   n = order_bytes + (size_t)header->table_bytes;
+    uint8_t *const bytes = malloc(n);
+    if (bytes == NULL) return "there is not enough memory to read it";
+    if (!read_at(file, HEADER_BYTES, bytes, n) ||
+        XXH3_64bits(bytes, order_bytes) != header->order_checksum) {
+        free(bytes);
+        return "it is damaged";
+    }
+    *ret_file = (state_file){ .time_ns = header->time_ns,
+                              .order = (uint64_t *)(void *)bytes,
+                              .n_order = header->n_order,
+                              .table = bytes + order_bytes,
+                              .n = n - order_bytes,
+                              .memory = bytes };
+    return NULL;
+}
+
 /* The file is replaced at the end. So what is not ours, or cannot be read, must not be there. */
-static void refuse_foreign(const char *name, const uint8_t *bytes, size_t n) {
-    if (bytes == NULL) die("--state %s: %s", name, strerror(errno));
-    if (n < sizeof magic || memcmp(bytes, magic, NAME_BYTES) != 0)
+static const char *read_state(const char *name, int file, uint64_t n, uint64_t made_for,
+                              const table_info *made, state_file *ret_file) {
+    uint8_t bytes[HEADER_BYTES] = { 0 };
+    if (!read_at(file, 0, bytes, n < HEADER_BYTES ? (size_t)n : HEADER_BYTES))
+        die("--state %s: it cannot be read", name);
+    if (memcmp(bytes, NAME, strlen(NAME)) != 0)
         die("--state %s: this file is not one that tamis-flows has saved, and it would be "
             "replaced; choose another name",
             name);
+    const char *const  fault = find_fault(bytes, n, made_for, made);
+    state_header const header = get_header(bytes);
+    return fault != NULL ? fault : read_rest(file, &header, ret_file);
 }
 
-bool state_load(const char *name, const machine *m, const table_spec *spec, state_file *ret_file) {
-    size_t         n = 0;
-    state_header   header;
-    uint8_t *const bytes = read_all(name, &n);
-    if (bytes == NULL && errno == ENOENT) return false;
-    refuse_foreign(name, bytes, n);
-    const char *const fault = find_fault(bytes, n, hash_purpose(m, spec));
-    if (fault != NULL) {
+bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
+                state_file *ret_file) {
+    uint64_t  n = 0;
+    int const file = open_ordinary(name, &n);
+    if (file < 0) return false;
+    const char *const fault = read_state(name, file, n, hash_purpose(m, spec), made, ret_file);
+    (void)close(file);
+    if (fault != NULL)
         warn("--state %s: %s; beginning without it, and it is replaced at the end", name, fault);
-        free(bytes);
-        return false;
-    }
-    memcpy(&header, bytes, sizeof header);
-    *ret_file = (state_file){ .seed = header.seed,
-                              .time_ns = header.time_ns,
-                              .order = (uint64_t *)(void *)(bytes + sizeof header),
-                              .n_order = header.n_order,
-                              .table = bytes + n - header.table_bytes,
-                              .n = header.table_bytes,
-                              .memory = bytes };
-    return true;
+    return fault == NULL;
 }
 
 void state_free(state_file *file) {
@@ -151,13 +200,14 @@ static bool write_order(FILE *file, const room *r, state_header *header) {
 
 /* The header is written last, when the lengths are known. */
 static bool write_state(FILE *file, state_header *header, const room *r) {
-    if (fwrite(header, sizeof *header, 1, file) != 1) return false;
+    uint8_t bytes[HEADER_BYTES] = { 0 };
+    if (fwrite(bytes, sizeof bytes, 1, file) != 1) return false;
     if (!write_order(file, r, header) || !table_save(r->flows, write_part, file)) return false;
     long const end = ftell(file);
     if (end < 0 || fseek(file, 0, SEEK_SET) != 0) return false;
-    header->table_bytes = (uint64_t)end - sizeof *header - header->n_order * sizeof(uint64_t);
-    header->checksum = header_checksum(header);
-    return fwrite(header, sizeof *header, 1, file) == 1 && fflush(file) == 0 &&
+    header->table_bytes = (uint64_t)end - sizeof bytes - header->n_order * sizeof(uint64_t);
+    put_header(header, bytes);
+    return fwrite(bytes, sizeof bytes, 1, file) == 1 && fflush(file) == 0 &&
            fsync(fileno(file)) == 0;
 }
 
@@ -174,13 +224,10 @@ static int write_file(const char *name, state_header *header, const room *r) {
 
 bool state_save(const char *name, const machine *m, const table_spec *spec, const room *r,
                 uint64_t time_ns) {
-    state_header header = { .made_for = hash_purpose(m, spec),
-                            .seed = spec->seed,
-                            .time_ns = time_ns };
+    state_header header = { .made_for = hash_purpose(m, spec), .time_ns = time_ns };
     char         other[4096];
-    memcpy(header.magic, magic, sizeof magic);
-    int const n = snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
-    int       error = n < (int)sizeof other ? write_file(other, &header, r) : ENAMETOOLONG;
+    int const    n = snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
+    int          error = n < (int)sizeof other ? write_file(other, &header, r) : ENAMETOOLONG;
     if (error == 0 && rename(other, name) != 0) error = errno;
     if (error == 0) return true;
     (void)unlink(other);

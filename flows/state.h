@@ -1,9 +1,18 @@
 /* state.h - the table of flows in a file, so that a run can continue where another ended (--state).
  *
- *     magic, version      16 bytes
- *     header              what the table was made for, its seed, the time; checksums
- *     order               ids of flows that may be forgotten to make room, oldest first (room.h)
- *     table               as tamis_states_save() writes it, with checksums of its own
+ *     0    "tamis-flows", with a zero behind it
+ *     12   version: 3, in 4 bytes
+ *     16   hash of the machine and of the options that the table was made for
+ *     24   time of the last packet, in ns since 1970
+ *     32   number of ids, and
+ *     40   XXH3 of them
+ *     48   bytes of the table
+ *     56   XXH3 of all before
+ *     64   ids of flows that may be forgotten to make room, oldest first (room.h)
+ *     ...  the table, as tamis_states_save() writes it, with its seed and checksums of its own
+ *
+ * Numbers are little-endian, and have 8 bytes unless it says otherwise. Checksums find damage. They
+ * do not keep anybody from writing a file, so the reader believes nothing in it.
  *
  * The table knows all flows and the state of each. Counters begin at 0 again, and so do lists of
  * hosts.
@@ -14,19 +23,20 @@
 #include "room.h"
 
 typedef struct state_file {
-    tamis_seed seed;
-    uint64_t   time_ns; /* since 1970, of the last packet */
-    uint64_t  *order;   /* ids, oldest first, */
-    uint64_t   n_order;
-    uint8_t   *table; /* and the bytes of the table, */
-    size_t     n;
-    uint8_t   *memory; /* within the bytes of the file */
+    uint64_t  time_ns; /* since 1970, of the last packet */
+    uint64_t *order;   /* ids, oldest first, */
+    uint64_t  n_order;
+    uint8_t  *table; /* and the bytes of the table, */
+    size_t    n;
+    uint8_t  *memory; /* within the bytes of the file */
 } state_file;
 
-/* Read a file that was saved for the same machine and the same options. False: there is none, or it
- * is damaged or made for something else; then a message says why, and the run begins without it. A
- * file that tamis-flows has not saved ends the program. */
-bool state_load(const char *name, const machine *m, const table_spec *spec, state_file *ret_file);
+/* Read a file that was saved for the same machine and the same options; `made` describes the empty
+ * table of this run. False: there is none, or it is damaged or made for something else; then a
+ * message says why, and the run begins without it. A file that tamis-flows has not saved ends the
+ * program. Whether the bytes of the table are valid is for table_states_restore() to say. */
+bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
+                state_file *ret_file);
 void state_free(state_file *file);
 
 /* Save the table of `r` and the order of its flows. The file is replaced when all is written. A

@@ -32,6 +32,7 @@ typedef struct table_info {
     uint64_t    capacity;
     bool        has_limit;  /* the table does not grow beyond its capacity */
     uint64_t    body_bytes; /* the table alone */
+    uint64_t    file_bytes; /* what table_save() writes; 0: it cannot */
     uint64_t    memory_bytes;
     uint64_t    flows;        /* in the table now */
     double      fpr, unknown; /* predicted */
@@ -56,9 +57,13 @@ struct table {
 
 /* NULL: *reterr_problem says why. */
 table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem);
-table *table_states_restore(const table_spec *spec, const void *bytes, size_t n,
-                            tamis_problem *reterr_problem); /* from what table_save() wrote */
 table *table_exact_new(const table_spec *spec, tamis_problem *reterr_problem);
+
+/* Replace the contents of a table of table_states_new() by what table_save() has written for a
+ * table that was made in the same way, with any seed. False: the bytes are not valid, or are those
+ * of another table, and nothing was changed. */
+bool table_states_restore(table *t, const void *bytes, size_t n, tamis_seed *ret_seed,
+                          tamis_problem *reterr_problem);
 
 static inline void table_free(table *t) {
     if (t != NULL) t->ops->free(t);

@@ -102,18 +102,6 @@ static void explain_failure(const table_spec *spec, bool was_made, tamis_problem
     }
 }
 
-/* A new table, or one from the bytes of a file. */
-typedef struct table_bytes {
-    const void *bytes; /* NULL: a new one */
-    size_t      n;
-} table_bytes;
-
-static tamis_status make_states(const tamis_states_spec *spec, table_bytes from,
-                                tamis_states **ret_states, tamis_problem *reterr_problem) {
-    if (from.bytes == NULL) return tamis_states_create(spec, ret_states, reterr_problem);
-    return tamis_states_read(from.bytes, from.n, NULL, ret_states, reterr_problem);
-}
-
 /* How many flows a table that was planned by its memory may hold. */
 static uint64_t count_flows(const tamis_states *states, const tamis_states_spec *spec) {
     tamis_states_facts facts;
@@ -121,11 +109,11 @@ static uint64_t count_flows(const tamis_states *states, const tamis_states_spec 
     return (uint64_t)((double)facts.capacity / get_unevenness(spec));
 }
 
-static bool table_states_make(table_states *t, const table_spec *spec, table_bytes from,
+static bool table_states_make(table_states *t, const table_spec *spec,
                               tamis_problem *reterr_problem) {
     tamis_states_spec const states_spec = make_states_spec(spec);
     uint64_t                counts[TABLE_VALUES];
-    bool const was_made = make_states(&states_spec, from, &t->states, reterr_problem) == TAMIS_OK;
+    bool const was_made = tamis_states_create(&states_spec, &t->states, reterr_problem) == TAMIS_OK;
     if (!was_made || tamis_states_tally(t->states, counts) != TAMIS_OK) {
         if (was_made) tamis_states_free(t->states);
         explain_failure(spec, was_made, reterr_problem);
@@ -138,6 +126,58 @@ static bool table_states_make(table_states *t, const table_spec *spec, table_byt
         if (tamis_states_timeout(&states_spec, i, NULL, &t->gone[i], NULL) != TAMIS_OK)
             t->gone[i] = 2 * t->timeouts[i];
     }
+    return true;
+}
+
+/* ------------------------------------------------------------------ a table from a file */
+
+/* Do both tables apply the same timeout to each value? */
+static bool has_same_timeouts(const tamis_states *made, const tamis_states *read, uint64_t values) {
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    for (uint64_t value = 0; value < values; value++) {
+        uint64_t least[2], most[2];
+        for (unsigned i = 0; i < 2; i++) {
+            spec.like = i == 0 ? made : read;
+            if (tamis_states_timeout(&spec, value, &least[i], &most[i], NULL) != TAMIS_OK)
+                return false;
+        }
+        if (least[0] != least[1] || most[0] != most[1]) return false;
+    }
+    return true;
+}
+
+/* Is the table of a file one that this run could have made? A valid table may have any number of
+ * values, and each of them is an index into arrays of TABLE_VALUES counters. */
+static bool is_alike(const tamis_states *made, const tamis_states *read) {
+    tamis_states_facts own, other;
+    if (tamis_states_get_facts(made, &own) != TAMIS_OK ||
+        tamis_states_get_facts(read, &other) != TAMIS_OK)
+        return false;
+    return strcmp(own.kind, other.kind) == 0 && own.hash == other.hash &&
+           own.values == other.values && own.timeout == other.timeout &&
+           own.timer_bits == other.timer_bits && own.capacity == other.capacity &&
+           own.lifetime == other.lifetime && own.grow_to == other.grow_to &&
+           own.stages == other.stages && own.body_bytes == other.body_bytes &&
+           has_same_timeouts(made, read, own.values);
+}
+
+bool table_states_restore(table *base, const void *bytes, size_t n, tamis_seed *ret_seed,
+                          tamis_problem *reterr_problem) {
+    table_states *const t = (table_states *)base;
+    tamis_states       *read;
+    tamis_states_facts  facts;
+    if (tamis_states_read(bytes, n, NULL, &read, reterr_problem) != TAMIS_OK) return false;
+    if (!is_alike(t->states, read) || tamis_states_get_facts(read, &facts) != TAMIS_OK) {
+        tamis_states_free(read);
+        *reterr_problem = (tamis_problem){ .status = TAMIS_ERR_MISMATCH,
+                                           .text = "its table differs from the one that this run "
+                                                   "would make" };
+        return false;
+    }
+    tamis_states_free(t->states);
+    t->states = read;
+    t->backlog = facts.backlog;
+    *ret_seed = facts.seed;
     return true;
 }
 
@@ -199,6 +239,7 @@ static void table_states_inspect(const table *base, table_info *ret_info) {
                               .capacity = t->capacity,
                               .has_limit = true,
                               .body_bytes = info.plan.body_bytes,
+                              .file_bytes = info.plan.file_bytes,
                               .memory_bytes = info.memory_bytes,
                               .flows = info.keys,
                               .fpr = info.plan.fpr,
@@ -218,7 +259,7 @@ static bool table_states_save(const table *base, tamis_writer *writer, void *con
     return tamis_states_write(get_states(base), writer, context) == TAMIS_OK;
 }
 
-static table *make_table(const table_spec *spec, table_bytes from, tamis_problem *reterr_problem) {
+table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem) {
     static const table_ops ops = { .free = table_states_free,
                                    .step = table_states_step,
                                    .tick = table_states_tick,
@@ -235,16 +276,7 @@ static table *make_table(const table_spec *spec, table_bytes from, tamis_problem
     }
     t->base.ops = &ops;
     t->n_values = spec->n_values;
-    if (table_states_make(t, spec, from, reterr_problem)) return &t->base;
+    if (table_states_make(t, spec, reterr_problem)) return &t->base;
     free(t);
     return NULL;
-}
-
-table *table_states_new(const table_spec *spec, tamis_problem *reterr_problem) {
-    return make_table(spec, (table_bytes){ NULL, 0 }, reterr_problem);
-}
-
-table *table_states_restore(const table_spec *spec, const void *bytes, size_t n,
-                            tamis_problem *reterr_problem) {
-    return make_table(spec, (table_bytes){ bytes, n }, reterr_problem);
 }
