@@ -1,13 +1,12 @@
 /* metrics.c - see metrics.h. */
 #include "metrics.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "message.h"
+#include "replace.h"
 #include "report.h"
 
 /* ------------------------------------------------------------------ the format */
@@ -129,23 +128,18 @@ static void write_all(FILE *file, const session *s, const table_info *info) {
     write_gauge(file, s, "table_capacity", "Flows that the table has room for.", info->capacity);
 }
 
+/* It is not synced: the next file comes in seconds, and after a loss of power the run is gone, too.
+ * Anybody may read it, whatever the umask and the mode of the old file: the collector runs as
+ * another user. */
 bool metrics_write(const session *s, const table_info *info, const char *name) {
-    char  other[4096];
-    int   error = 0;
-    FILE *file = NULL;
-    if (snprintf(other, sizeof other, "%s.%ld", name, (long)getpid()) < (int)sizeof other)
-        file = fopen(other, "w");
-    if (file == NULL) {
-        warn("--metrics %s: %s", name, strerror(errno != 0 ? errno : ENAMETOOLONG));
-        return false;
+    replacement r;
+    int         error = replace_begin(name, &r);
+    if (error == 0) {
+        (void)fchmod(fileno(r.file), 0644);
+        write_all(r.file, s, info);
+        error = replace_end(&r, false);
     }
-    (void)fchmod(fileno(file), 0644); /* whatever the umask: it is for others to read */
-    write_all(file, s, info);
-    bool const is_bad = ferror(file) != 0;
-    if (fclose(file) != 0 || is_bad) error = errno != 0 ? errno : EIO;
-    if (error == 0 && rename(other, name) != 0) error = errno;
     if (error == 0) return true;
-    (void)unlink(other);
     warn("--metrics %s: %s; the old file stays", name, strerror(error));
     return false;
 }

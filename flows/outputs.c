@@ -57,6 +57,16 @@ static void need_folder(const options *asked, const char *option, const char *na
         describe_user(asked, user, sizeof user), strerror(error));
 }
 
+/* If the name is a link, what it leads to is replaced, and its folder needs the rights. */
+static void need_target(const options *asked, const char *option, const char *name) {
+    struct stat about;
+    char *const target = is_file(name) ? realpath(name, NULL) : NULL;
+    if (target == NULL && is_file(name) && lstat(name, &about) == 0 && S_ISLNK(about.st_mode))
+        die("--%s %s: this link leads to no file: %s", option, name, strerror(errno));
+    need_folder(asked, option, target != NULL ? target : name);
+    free(target);
+}
+
 /* A file that was opened with other rights: SIGHUP opens it again. */
 static void expect_file(const options *asked, const char *option, const char *name) {
     char user[300];
@@ -70,8 +80,8 @@ void outputs_check(const options *asked) {
     refuse_folder("state", asked->state, "flows.state");
     refuse_folder("metrics", asked->metrics, "flows.prom");
     need_plain_file("metrics", asked->metrics, "replaced");
-    need_folder(asked, "state", asked->state);
-    need_folder(asked, "metrics", asked->metrics);
+    need_target(asked, "state", asked->state);
+    need_target(asked, "metrics", asked->metrics);
     if (asked->rotate != 0) {
         need_plain_file("output", asked->output, "renamed by --rotate");
         need_plain_file("log", asked->log.path, "renamed by --rotate");

@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "message.h"
+#include "replace.h"
 
 /* ------------------------------------------------------------------ the header */
 
@@ -207,30 +208,22 @@ static bool write_state(FILE *file, state_header *header, const room *r) {
     if (end < 0 || fseek(file, 0, SEEK_SET) != 0) return false;
     header->table_bytes = (uint64_t)end - sizeof bytes - header->n_order * sizeof(uint64_t);
     put_header(header, bytes);
-    return fwrite(bytes, sizeof bytes, 1, file) == 1 && fflush(file) == 0 &&
-           fsync(fileno(file)) == 0;
-}
-
-/* Write all of it to a file. Returns 0, or errno. */
-static int write_file(const char *name, state_header *header, const room *r) {
-    errno = 0;
-    FILE *const file = fopen(name, "wb");
-    if (file == NULL) return errno;
-    bool const is_written = write_state(file, header, r);
-    int        error = is_written ? 0 : errno != 0 ? errno : EIO;
-    if (fclose(file) != 0 && error == 0) error = errno;
-    return error;
+    return fwrite(bytes, sizeof bytes, 1, file) == 1;
 }
 
 bool state_save(const char *name, const machine *m, const table_spec *spec, const room *r,
                 uint64_t time_ns) {
     state_header header = { .made_for = hash_purpose(m, spec), .time_ns = time_ns };
-    char         other[4096];
-    int const    n = snprintf(other, sizeof other, "%s.%ld", name, (long)getpid());
-    int          error = n < (int)sizeof other ? write_file(other, &header, r) : ENAMETOOLONG;
-    if (error == 0 && rename(other, name) != 0) error = errno;
+    replacement  file;
+    int          error = replace_begin(name, &file);
+    errno = 0;
+    if (error == 0 && !write_state(file.file, &header, r)) {
+        error = errno != 0 ? errno : EIO;
+        replace_abandon(&file);
+    } else if (error == 0) {
+        error = replace_end(&file, true);
+    }
     if (error == 0) return true;
-    (void)unlink(other);
     warn("--state %s: the flows could not be saved: %s", name, strerror(error));
     return false;
 }

@@ -39,8 +39,8 @@ bool state_load(const char *name, const machine *m, const table_spec *spec, cons
                 state_file *ret_file);
 void state_free(state_file *file);
 
-/* Save the table of `r` and the order of its flows. The file is replaced when all is written. A
- * failure is reported, and the old file stays. */
+/* Save the table of `r` and the order of its flows. The file is replaced when all is on the disk
+ * (replace.h). A failure is reported, and the old file stays. */
 bool state_save(const char *name, const machine *m, const table_spec *spec, const room *r,
                 uint64_t time_ns);
 
