@@ -95,6 +95,37 @@ static bool read_value(const redis_string *word, uint32_t *ret_value) {
     return true;
 }
 
+/* Items with their values, from argv[from] to before argv[to]. */
+static void replicate_pairs(const key_handle *key, redis_string **argv, int from, int to) {
+    if (from < to)
+        redis_Replicate(key->ctx, "TAMIS.STATE.PUT", "sv", key->name, argv + from,
+                        (size_t)(to - from));
+}
+
+/* An item that was refused for want of memory is not replicated: a replica may have the memory, and
+ * would have an item that its primary has not. All else is the same there, refusals included, and
+ * they are counted. */
+static void put_pairs(const key_handle *key, redis_string **argv, int argc) {
+    redis_ctx *const ctx = key->ctx;
+    int              told = 2; /* all before is replicated, or was refused */
+    uint32_t         value = 0;
+    redis_ReplyWithArray(ctx, (argc - 2) / 2);
+    for (int i = 2; i < argc; i += 2) {
+        tamis_key const item = word_key(argv[i]);
+        (void)read_value(argv[i + 1], &value);
+        tamis_status const status =
+            tamis_states_put(key->value->states, item.data, item.bytes, value);
+        reply_status(ctx, status);
+        if (status != TAMIS_ERR_MEMORY) continue;
+        replicate_pairs(key, argv, told, i);
+        told = i + 2;
+    }
+    if (told == 2)
+        redis_ReplicateVerbatim(ctx);
+    else
+        replicate_pairs(key, argv, told, argc);
+}
+
 /* TAMIS.STATE.PUT key item value [item value ...] */
 int states_put(redis_ctx *ctx, redis_string **argv, int argc) {
     uint32_t value;
@@ -103,17 +134,10 @@ int states_put(redis_ctx *ctx, redis_string **argv, int argc) {
         if (!read_value(argv[i], &value))
             return redis_ReplyWithError(ctx, "ERR a value must be a number");
     }
-    key_handle          key = key_open(ctx, argv[1], KEY_FOR_WRITING);
-    tamis_states *const states = need_states(&key);
-    if (states != NULL && !hold_defer(&key, states_put)) {
-        redis_ReplyWithArray(ctx, (argc - 2) / 2);
-        for (int i = 2; i < argc; i += 2) {
-            tamis_key const item = word_key(argv[i]);
-            (void)read_value(argv[i + 1], &value);
-            reply_status(ctx, tamis_states_put(states, item.data, item.bytes, value));
-        }
+    key_handle key = key_open(ctx, argv[1], KEY_FOR_WRITING);
+    if (need_states(&key) != NULL && !hold_defer(&key, states_put)) {
+        put_pairs(&key, argv, argc);
         key.value->changes++;
-        redis_ReplicateVerbatim(ctx);
         key_notify(&key, "tamis.state");
     }
     key_close(&key);

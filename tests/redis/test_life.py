@@ -249,6 +249,28 @@ def test_a_replica_takes_no_item_that_its_primary_has_refused():
         e.close()
 
 
+def test_a_replica_takes_no_value_that_its_primary_has_refused():
+    """As above, for items with a value: whole commands are refused, and single items of a command."""
+    with Server(module_args=["max-key-bytes", 30000]) as primary, Server() as replica:
+        r, e = primary.wire(), follow(replica, primary)
+        assert r("TAMIS.STATE.RESERVE", "s", "ERROR", 0.0001, "CAPACITY", 100, "VALUES", 4, "GROWTO", 100000) == "OK"
+        refused, kinds = 0, set()
+        for at in range(0, 20000, 50):
+            words = [word for i in range(at, at + 50) for word in (f"i{i}", i % 4)]
+            replies = r("TAMIS.STATE.PUT", "s", "i1", 2, *words, "i0", 0)  # a conflict, an item that is there
+            refused += sum(one == "ERR Insufficient memory" for one in replies)
+            kinds |= set(replies)
+        catch_up(r, e)
+        assert refused > 5000 and {"OK", "CONFLICT", "ERR Insufficient memory"} <= kinds
+        items = [f"i{i}" for i in range(20000)]
+        ours, theirs = (wire("TAMIS.STATE.GET", "s", *items) for wire in (r, e))
+        assert sum(one != other for one, other in zip(ours, theirs)) == 0
+        assert e("TAMIS.STATE.TALLY", "s") == r("TAMIS.STATE.TALLY", "s")
+        assert ours.count(None) > 1000 and ours.count(3) > 100
+        r.close()
+        e.close()
+
+
 def test_a_replica_ages_with_its_primary_and_by_its_ticks_alone():
     with Server(**{"repl-diskless-sync-delay": 0}) as primary, Server() as replica:
         r, e = primary.wire(), follow(replica, primary)
