@@ -107,18 +107,6 @@ static void session_on_evicted(void *context, uint64_t id) {
     (void)pthread_mutex_unlock(&s->lock);
 }
 
-/* The flows of an earlier run, by state. Without this, the first ones that leave would make the
- * counters negative. */
-static void count_loaded_flows(session *s) {
-    uint64_t counts[TABLE_VALUES] = { 0 };
-    if (!s->has_loaded || !table_tally(s->flows, counts)) return;
-    for (unsigned value = 0; value < machine_values(&s->m); value++) {
-        unsigned const state = machine_state_of(&s->m, value);
-        if (state < s->m.n_states) s->tracker.counts.now[state] += counts[value];
-        if (state < s->m.n_states) s->tracker.counts.n_now += counts[value];
-    }
-}
-
 /* What the session of a lane has for itself. */
 static void begin_tracking(session *s) {
     state_file file = { .memory = NULL };
@@ -126,7 +114,7 @@ static void begin_tracking(session *s) {
     load_flow_table(s, &file);
     tracker_init(&s->tracker, &s->main->m, s->flows, s->spec.seed.low ^ s->spec.seed.high);
     room_restore(&s->tracker.room, file.order, file.n_order);
-    count_loaded_flows(s);
+    if (s->has_loaded) tracker_count_loaded(&s->tracker);
     state_free(&file);
     s->tracker.hooks = (tracker_hooks){ .context = s,
                                         .on_batch = session_on_batch,
@@ -185,17 +173,10 @@ void session_begin_lane(session *ret_lane, session *main, unsigned n) {
 
 /* ------------------------------------------------------------------ flows of an earlier run */
 
-/* The time between two runs passes for the table, and not for anything else: the clock of this run
- * begins at 0. */
+/* The clock may have been set back between the two runs. */
 void session_resume(session *s, uint64_t now_ns) {
-    tracker *const      t = &s->tracker;
-    tracker_hooks const hooks = t->hooks;
     if (!s->has_loaded) return;
-    t->hooks = (tracker_hooks){ .context = NULL };
-    if (now_ns > s->saved_ns) tracker_advance(t, now_ns - s->saved_ns);
-    t->hooks = hooks;
-    t->tick = 0;
-    t->next_ns = t->tick_ns;
+    tracker_resume(&s->tracker, now_ns > s->saved_ns ? now_ns - s->saved_ns : 0);
     s->has_loaded = false;
 }
 

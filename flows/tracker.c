@@ -241,6 +241,35 @@ void tracker_advance(tracker *t, uint64_t now_ns) {
     note_free_room(t);
 }
 
+/* ------------------------------------------------------------------ flows of an earlier run */
+
+/* Without this, the first flows that leave would make the counters negative. */
+void tracker_count_loaded(tracker *t) {
+    uint64_t counts[TABLE_VALUES] = { 0 };
+    if (!table_tally(t->flows, counts)) return;
+    for (unsigned value = 0; value < machine_values(t->m); value++) {
+        unsigned const state = machine_state_of(t->m, value);
+        if (state >= t->m->n_states) continue;
+        t->counts.now[state] += counts[value];
+        t->counts.n_now += counts[value];
+    }
+    t->counts.peak = t->counts.n_now;
+}
+
+/* The time between two runs passes for the table, and not for anything else: the clock of this run
+ * begins at 0. */
+void tracker_resume(tracker *t, uint64_t silent_ns) {
+    tracker_hooks const hooks = t->hooks;
+    t->hooks = (tracker_hooks){ .context = NULL };
+    if (silent_ns != 0) tracker_advance(t, silent_ns);
+    t->hooks = hooks;
+    t->counts.peak = t->counts.n_now;
+    t->tick = 0;
+    t->next_ns = t->tick_ns;
+}
+
+/* ------------------------------------------------------------------ slow packets */
+
 /* The id of a DNS message; 0 if it was not captured. */
 static uint16_t get_dns_id(const packet *p) {
     int const high = packet_byte(p, 0), low = packet_byte(p, 1);

@@ -100,6 +100,11 @@ uint64_t tracker_id(const tracker *t, const flow_tuple *flow);
 void tracker_flush(tracker *t);
 void tracker_advance(tracker *t, uint64_t now_ns); /* time never goes back */
 
+/* After tracker_init() with a table that has flows of an earlier run: count them. Then, before the
+ * first packet: they have been silent for so long. */
+void tracker_count_loaded(tracker *t);
+void tracker_resume(tracker *t, uint64_t silent_ns);
+
 /* Where to parse the next packet into, which arrives at time now_ns. */
 static inline packet *tracker_room(tracker *t, uint64_t now_ns) {
     if (now_ns >= t->next_ns) tracker_advance(t, now_ns);

@@ -18,14 +18,19 @@ python3 split.py sample.pcap first.pcap second.pcap
 summary() { tamis-flows tcp --seed 1 --json "$@" | tail -n 1; }
 summary sample.pcap >whole
 summary --state flows.state first.pcap >first
+head -c 24 sample.pcap >none.pcap
+summary --state flows.state none.pcap >none # a run without a packet keeps the flows
 summary --state flows.state second.pcap >second
 summary second.pcap >alone
 python3 -c '
 import json
-whole, first, second, alone = (json.load(open(name)) for name in ("whole", "first", "second", "alone"))
+names = ("whole", "first", "none", "second", "alone")
+whole, first, none, second, alone = (json.load(open(name)) for name in names)
+print(none["states"] == first["states"])
 print(second["states"] == whole["states"], alone["states"] == whole["states"])
 print(first["flows"] + second["flows"] == whole["flows"], first["flows"] + alone["flows"] == whole["flows"])
 print(all(first["events"][name] + second["events"][name] == n for name, n in whole["events"].items()))'
+rm none none.pcap
 . "$CLI_TESTS/helpers.sh"
 # The order of age is saved as well. A flood in two runs: in the second one the table is full from the beginning, and
 # old flows of the first run make room. All 60 real connections are followed.
