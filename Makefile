@@ -71,7 +71,7 @@ soak: ## Run the laws for as long as you like: make soak SOAK=100000000 (operati
 	@$(BUILD)/tests/laws/soak_states --ops $(SOAK) --journal $(BUILD)/soak-states.journal
 	@$(BUILD)/tests/share/crowd --threads 8 --to 10000000 --lookups $(SOAK)
 
-fuzz: ## Run libFuzzer on thirteen targets: make fuzz FUZZ=30 (seconds each)
+fuzz: ## Run libFuzzer on fourteen targets: make fuzz FUZZ=30 (seconds each)
 	@scripts/setup build fuzz
 	@scripts/build $(BUILD)
 	@scripts/fuzz $(FUZZ)
