@@ -368,8 +368,10 @@ static double churn_excess(unsigned tables, unsigned j, double chance, double n,
 
 /* Find where the excess is zero. Between a load that is fine and one that is not, try next where
  * the straight line between their excesses crosses zero, but at least a tenth of the way from
- * either end, so that both ends close in. Stops at 0.2%, and returns the load that is fine. */
+ * either end, so that both ends close in. Stops at 0.2%, and returns the load that is fine: 0 if
+ * the chance is so small that no load is known to be. */
 double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double n, double limit) {
+    if (chance < FLUID_NOTHING) return 0;
     double low = 0, high = limit, e_low = log(FLUID_NOTHING / chance);
     double e_high = churn_excess(tables, j, chance, n, high);
     if (e_high <= 0) return limit;
