@@ -3,7 +3,8 @@
  * SIGINT (Ctrl-C), SIGTERM and SIGHUP end a command that only answers questions as they end any
  * other program. A command that collects keys for a file treats the first of them as the end of its
  * input: it saves what it has read, says so, and then ends by the same signal, so that shells and
- * scripts see what happened. A second signal ends it at once; the file is then as it was.
+ * scripts see what happened. A second signal ends it at once; the file is then as it was. (One that
+ * comes within half a second of the first counts as the same: timeout(1) sends two.)
  *
  * While a file is being saved, a first signal waits: the save is all or nothing, and no temporary
  * file is left behind.

@@ -42,6 +42,24 @@ for number in SIGNALS:
     assert "2 lines read so far" in said and said.count("\n") == 1, said
     assert has("set.tamis", lines) == lines.replace(b"\n5\n6\n", b"\n")
 PYTHON
+# timeout(1) sends its signal twice, to the program and then to its group: the second one comes at once
+python3 - <<'PYTHON'
+import signal, subprocess, time
+def listen():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+for second in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    subprocess.run(["tamis", "build", "-q", "set.tamis", "-n", "100"], input=b"", check=True)
+    tool = subprocess.Popen(["tamis", "add", "-q", "set.tamis"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                            preexec_fn=listen)
+    tool.stdin.write(b"last\n")
+    tool.stdin.flush()
+    time.sleep(0.3)
+    tool.send_signal(signal.SIGTERM)
+    tool.send_signal(second)
+    assert -tool.wait() in (signal.SIGTERM, second), tool.returncode # of two that wait, the lower one comes first
+    assert subprocess.run(["tamis", "has", "set.tamis"], input=b"last\n", capture_output=True).stdout == b"last\n", second
+PYTHON
 # nothing was read: nothing is saved, and the signal ends it all the same
 tamis build -q set.tamis -n 10 </dev/null
 cp set.tamis before
