@@ -42,8 +42,8 @@ struct tamis_set {
 /* change_locks is HANDLE_MAPPED if the table is a mapped file, plus 1 for each running callback of
  * this table: a stepper, or a writer that gets its bytes. Writing only reads the table, so several
  * threads may do it at a time; therefore the count is atomic. Relaxed order is enough, since a
- * callback that calls the table again runs in the thread that counted it. In a shared set, other
- * threads wait until the callback is done (share.c); HANDLE_SHARED is set. */
+ * callback that calls the table again runs in the thread that counted it. A shared set, which has
+ * HANDLE_SHARED, records the threads that are in a callback (share.c). */
 #define HANDLE_MAPPED (1u << 31)
 #define HANDLE_SHARED (1u << 30)
 
@@ -51,6 +51,10 @@ struct tamis_set {
 tamis_status tamis_share_change_status(const tamis_set *set);
 void         tamis_share_begin_callbacks(const tamis_set *set);
 void         tamis_share_end_callbacks(const tamis_set *set);
+
+/* share.c: the same before and after the steps of a machine, which many threads run at a time. */
+void tamis_share_begin_steps(const tamis_set *set);
+void tamis_share_end_steps(const tamis_set *set);
 
 /* The status of a call that would change the table: TAMIS_OK if it may, or _READ_ONLY, _REENTRY. */
 TAMIS_INLINE tamis_status handle_change_status(const tamis_set *set) {

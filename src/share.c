@@ -110,12 +110,72 @@ void tamis_share_note(tamis_set *set, uint64_t adds, uint64_t removes, uint64_t 
 
 /* ------------------------------------------------------------------ callbacks */
 
-/* A callback runs while its thread holds the set. The set records which thread that is. Other
- * threads read this, only to compare it with themselves. */
+/* A writer's callback runs while its thread holds the set, and the set records which thread that
+ * is. The callback of a step runs with a stripe locked; many threads may be in one, and each of
+ * them is recorded in its line. Either way, a change of the table would wait for its own thread.
+ *
+ * Other threads read these records only to compare them with themselves. So nothing is ordered
+ * here: a thread sees what it has written. */
 
+/* Replace a thread in a line by another. 0 is a free place. */
+static bool replace_stepper(share_thread_line *line, uintptr_t before, uintptr_t after) {
+    for (unsigned i = 0; i < SHARE_STEPPERS; i++) {
+        uintptr_t now = __atomic_load_n(&line->steppers[i], __ATOMIC_RELAXED);
+        if (now == before && __atomic_compare_exchange_n(&line->steppers[i], &now, after, false,
+                                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+            return true;
+    }
+    return false;
+}
+
+static bool has_stepper(const share_thread_line *line, uintptr_t thread) {
+    for (unsigned i = 0; i < SHARE_STEPPERS; i++) {
+        if (__atomic_load_n(&line->steppers[i], __ATOMIC_RELAXED) == thread) return true;
+    }
+    return false;
+}
+
+static bool is_stepping(const tamis_set *set, uintptr_t thread, unsigned n_lines) {
+    unsigned const own = share_own_line();
+    for (unsigned i = 0; i < n_lines; i++) {
+        if (has_stepper(&set->shared->inside[(own + i) % SHARE_THREAD_LINES], thread)) return true;
+    }
+    return false;
+}
+
+/* A table without steps costs one comparison more; others a look at the thread's own line. */
 tamis_status tamis_share_change_status(const tamis_set *set) {
     uintptr_t const caller = __atomic_load_n(&set->shared->caller, __ATOMIC_RELAXED);
-    return caller != 0 && caller == (uintptr_t)pthread_self() ? TAMIS_ERR_REENTRY : TAMIS_OK;
+    unsigned const  n_lines = __atomic_load_n(&set->shared->step_lines, __ATOMIC_RELAXED);
+    if (__builtin_expect(caller == 0 && n_lines == 0, 1)) return TAMIS_OK;
+    uintptr_t const thread = (uintptr_t)pthread_self();
+    return caller == thread || is_stepping(set, thread, n_lines) ? TAMIS_ERR_REENTRY : TAMIS_OK;
+}
+
+/* If all lines are full (112 threads in steps), the thread is not recorded: then a callback that
+ * changes its own table waits for ever. */
+void tamis_share_begin_steps(const tamis_set *set) {
+    struct shared_set *const shared = set->shared;
+    uintptr_t const          thread = (uintptr_t)pthread_self();
+    unsigned const           own = share_own_line();
+    unsigned                 none = 0, i = 0;
+    while (i < SHARE_THREAD_LINES &&
+           !replace_stepper(&shared->inside[(own + i) % SHARE_THREAD_LINES], 0, thread))
+        i++;
+    if (i != 0)
+        __atomic_store_n(&shared->step_lines, SHARE_THREAD_LINES, __ATOMIC_RELAXED);
+    else if (__atomic_load_n(&shared->step_lines, __ATOMIC_RELAXED) == 0)
+        (void)__atomic_compare_exchange_n(&shared->step_lines, &none, 1, false, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED);
+}
+
+void tamis_share_end_steps(const tamis_set *set) {
+    uintptr_t const thread = (uintptr_t)pthread_self();
+    unsigned const  own = share_own_line();
+    for (unsigned i = 0; i < SHARE_THREAD_LINES; i++) {
+        if (replace_stepper(&set->shared->inside[(own + i) % SHARE_THREAD_LINES], thread, 0))
+            return;
+    }
 }
 
 void tamis_share_begin_callbacks(const tamis_set *set) {

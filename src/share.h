@@ -8,7 +8,9 @@
 
 #include <pthread.h>
 
-#define SHARE_COUNTERS 16
+/* Lines for threads: each thread has one, and several threads may have the same. */
+#define SHARE_THREAD_LINES 16
+#define SHARE_STEPPERS 7 /* threads in a line; a line of memory has room for this many */
 
 /* A view that is in use, or was replaced; and a body to free with it, or NULL (share_grow.c). */
 typedef struct share_retired {
@@ -18,6 +20,13 @@ typedef struct share_retired {
     uint64_t              body_bytes;
     unsigned seen_empty; /* bit i: counter i has been zero since the view was replaced */
 } share_retired;
+
+/* What some of the threads write, apart from the others. */
+typedef struct share_thread_line {
+    uint64_t  n;                        /* calls on keys in progress; only if the set grows */
+    uintptr_t steppers[SHARE_STEPPERS]; /* threads that are running steps; 0: a free place */
+    uint8_t   unused[TAMIS_LINE_BYTES - sizeof(uint64_t) - SHARE_STEPPERS * sizeof(uintptr_t)];
+} share_thread_line;
 
 /* What a shared set has besides its table. */
 struct shared_set {
@@ -34,16 +43,22 @@ struct shared_set {
     uintptr_t       caller;    /* the thread whose callback is running, or 0 */
     unsigned        callbacks; /* how many are running, nested */
 
+    /* How many lines, from its own on, have a thread if it is running steps: 0 as long as no thread
+     * has run any, then 1, and all once a line was full. */
+    unsigned step_lines;
+
     /* For sets that grow. */
-    uint64_t       pay_every; /* calls: see share_grow.c */
-    tamis_status   refusal;   /* why an add was refused: _FULL or _MEMORY, never TAMIS_OK */
-    share_retired *retired;   /* views and bodies that lookups may still read */
-    share_retired *spare;
-    struct {
-        uint64_t n; /* calls on keys in progress */
-        uint8_t  alone[TAMIS_LINE_BYTES - sizeof(uint64_t)];
-    } inside[SHARE_COUNTERS];
+    uint64_t          pay_every; /* calls: see share_grow.c */
+    tamis_status      refusal;   /* why an add was refused: _FULL or _MEMORY, never TAMIS_OK */
+    share_retired    *retired;   /* views and bodies that lookups may still read */
+    share_retired    *spare;
+    share_thread_line inside[SHARE_THREAD_LINES];
 };
+
+/* The line of the calling thread: it follows from the handle of the thread. */
+TAMIS_INLINE unsigned share_own_line(void) {
+    return (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_THREAD_LINES);
+}
 
 TAMIS_INLINE sharing *share_of(const tamis_set *set) {
     return &set->shared->share;

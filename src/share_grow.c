@@ -24,9 +24,8 @@
 
 /* ------------------------------------------------------------------ calls in progress */
 
-/* The counter of a thread follows from its handle. Several threads may share a counter. */
 unsigned tamis_share_count_in(const tamis_set *set) {
-    unsigned const mine = (unsigned)(mix64((uintptr_t)pthread_self()) % SHARE_COUNTERS);
+    unsigned const mine = share_own_line();
     (void)__atomic_fetch_add(&set->shared->inside[mine].n, 1, __ATOMIC_SEQ_CST);
     return mine;
 }
@@ -47,14 +46,14 @@ void tamis_share_clean(tamis_set *set) {
     struct shared_set *const shared = set->shared;
     unsigned                 empty = 0;
     if (shared->retired == NULL) return;
-    for (unsigned i = 0; i < SHARE_COUNTERS; i++) {
+    for (unsigned i = 0; i < SHARE_THREAD_LINES; i++) {
         bool const is_empty = __atomic_load_n(&shared->inside[i].n, __ATOMIC_SEQ_CST) == 0;
         empty |= (unsigned)is_empty << i;
     }
     for (share_retired **at = &shared->retired; *at != NULL;) {
         share_retired *const one = *at;
         one->seen_empty |= empty;
-        if (one->seen_empty == (unsigned)bits_low(SHARE_COUNTERS)) {
+        if (one->seen_empty == (unsigned)bits_low(SHARE_THREAD_LINES)) {
             *at = one->next;
             free_retired(set, one);
         } else {

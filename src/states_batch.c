@@ -204,6 +204,23 @@ tamis_status tamis_states_get_batch(const tamis_states *states, const tamis_stat
 
 /* ------------------------------------------------------------------ machines */
 
+/* A kind has found the key when it asks the callback, and then changes what it found. So the
+ * callback must not move anything: until the batch is done all changes by its thread are refused.
+ */
+static void states_begin_steps(const tamis_set *set) {
+    if (set->shared != NULL)
+        tamis_share_begin_steps(set);
+    else
+        handle_begin_callbacks(set);
+}
+
+static void states_end_steps(const tamis_set *set) {
+    if (set->shared != NULL)
+        tamis_share_end_steps(set);
+    else
+        handle_end_callbacks(set);
+}
+
 tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_batch *batch,
                                      tamis_stepper *step, void *context, size_t *ret_n) {
     keys_from          keys;
@@ -212,9 +229,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
     if (step == NULL || !states_batch_keys(batch, &keys)) return TAMIS_ERR_ARGUMENT;
     size_t    n = 0;
     key_batch cursor;
-    /* A kind has found the key when it asks the callback, and then changes what it found. So the
-     * callback must not move anything: until the batch is done all changes are refused. */
-    if (states->set.shared == NULL) handle_begin_callbacks(&states->set);
+    states_begin_steps(&states->set);
     for (batch_begin(&cursor, &states->set, &keys, BATCH_UPDATE); cursor.n != 0;
          batch_next(&cursor)) {
         for (unsigned i = 0; i < cursor.n; i++) {
@@ -230,7 +245,7 @@ tamis_status tamis_states_step_batch(tamis_states *states, const tamis_states_ba
             n += status == TAMIS_OK;
         }
     }
-    if (states->set.shared == NULL) handle_end_callbacks(&states->set);
+    states_end_steps(&states->set);
     if (ret_n != NULL) *ret_n = n;
     return TAMIS_OK;
 }

@@ -210,7 +210,7 @@ typedef enum tamis_step {
  *  table that calls it. A call that would change that table (put, move, touch, drop, a batch, tick,
  *  clear, merge into it) returns TAMIS_ERR_REENTRY and does nothing; tamis_states_free() does
  *  nothing, either. Calls that only read the table (get, inspect, copy, save, ...) are allowed,
- *  unless it is shared. Other tables can be used freely.
+ *  but not if it is shared: then they may wait for ever. Other tables can be used freely.
  *
  *  It is called once for each key. Only in a shared table that grows it may be called again for the
  *  same key: if there was no room for its first decision, and another thread has changed the key

@@ -49,7 +49,8 @@
  *   - Two threads may merge a into b and b into a at the same time.
  *   - A copy of a shared set is shared. Halves, joined and converted sets are not. For a set that
  *     is made `like` a shared one, opened or received, the spec or the options decide.
- *   - A stepper of shared states must not call its own table at all: it would wait for itself.
+ *   - A stepper of shared states must not call its own table at all: a change returns
+ *     TAMIS_ERR_REENTRY, and a call that only reads may wait for ever.
  *   - Lookups take no lock, except for the few keys in the overflow area of a `line`, and in `rank`
  *     and `counting` if 16 attempts in a row were disturbed by changes.
  *   - In `line` and blocked `bloom`, changes of different keys seldom wait for each other. In

@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <tamis/states.h>
+#include <unistd.h>
 
 typedef struct variant {
     const char *name, *kind;
@@ -369,12 +370,103 @@ static void a_step_that_waits_for_room_sees_who_was_faster(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ callbacks */
+
+#define REENTRY(call) assert_int_equal(call, TAMIS_ERR_REENTRY)
+
+typedef struct intruder {
+    tamis_states *states;
+    uint64_t      first; /* of its keys */
+    unsigned      calls;
+} intruder;
+
+static tamis_step intrude(void *context, size_t i, tamis_status was, uint32_t value,
+                          uint32_t *ret_to) {
+    intruder *const          my = context;
+    uint64_t const           ids[2] = { my->first + i, my->first + i + 1 };
+    uint32_t const           values[2] = { 1, 2 };
+    tamis_states_batch const batch = { .ids = ids, .n = 2, .values = values };
+    my->calls++;
+    for (uint64_t id = 0; id < 20; id++) REENTRY(tamis_states_drop_id(my->states, id, 0));
+    REENTRY(tamis_states_drop_id(my->states, ids[0], TAMIS_ANY_VALUE));
+    REENTRY(tamis_states_put(my->states, "a", 1, 1));
+    REENTRY(tamis_states_move_id(my->states, ids[0], TAMIS_ANY_VALUE, 1));
+    REENTRY(tamis_states_set_id(my->states, ids[0], 1));
+    REENTRY(tamis_states_touch_id(my->states, ids[1]));
+    REENTRY(tamis_states_put_batch(my->states, &batch, NULL));
+    REENTRY(tamis_states_step_batch(my->states, &batch, decide, NULL, NULL));
+    REENTRY(tamis_states_tick(my->states, 1, NULL, NULL));
+    REENTRY(tamis_states_clear(my->states));
+    tamis_states_free(my->states); /* does nothing */
+    return decide(NULL, i, was, value, ret_to);
+}
+
+enum { INTRUDER_KEYS = 50, INTRUDERS = 64, INTRUSION_SECONDS = 300 };
+
+static void *run_intruder(void *context) {
+    intruder *const          my = context;
+    uint64_t                 ids[INTRUDER_KEYS];
+    size_t                   n = 0;
+    tamis_states_batch const batch = { .ids = ids, .n = INTRUDER_KEYS };
+    for (uint64_t i = 0; i < INTRUDER_KEYS; i++) ids[i] = my->first + i;
+    for (unsigned round = 0; round < 3; round++) {
+        assert_int_equal(tamis_states_step_batch(my->states, &batch, intrude, my, &n), TAMIS_OK);
+        assert_int_equal(n, INTRUDER_KEYS);
+    }
+    return NULL;
+}
+
+/* The callback has its key's stripe locked: a change of its own table would wait for itself. If it
+ * does, the alarm ends the test. */
+static void a_callback_cannot_change_its_shared_table(void **state) {
+    (void)state;
+    (void)alarm(INTRUSION_SECONDS);
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        intruder            my = { .states = make_variant(&variants[v], true), .first = 1000 };
+        tamis_states *const alone = make_variant(&variants[v], false);
+        for (unsigned round = 0; round < 3; round++)
+            for (uint64_t i = 0; i < INTRUDER_KEYS; i++)
+                assert_int_equal(step_one(alone, 1000 + i), TAMIS_OK);
+        (void)run_intruder(&my);
+        assert_int_equal(my.calls, 3 * INTRUDER_KEYS);
+        expect_valid_states(my.states);
+        assert_same_tally(my.states, alone);
+        assert_int_equal(tamis_states_put_id(my.states, 1, 1), TAMIS_OK); /* as usual again */
+        tamis_states_free(my.states);
+        tamis_states_free(alone);
+    }
+    (void)alarm(0);
+}
+
+/* With 64 threads, some lines of share.h have more threads than they have room for. */
+static void nor_can_the_callbacks_of_many_threads(void **state) {
+    (void)state;
+    (void)alarm(INTRUSION_SECONDS);
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        pthread_t           threads[INTRUDERS];
+        intruder            all[INTRUDERS];
+        tamis_states *const states = make_variant(&variants[v], true);
+        for (unsigned t = 0; t < INTRUDERS; t++) {
+            all[t] = (intruder){ .states = states, .first = 1000 * (t + 1) };
+            assert_int_equal(pthread_create(&threads[t], NULL, run_intruder, &all[t]), 0);
+        }
+        for (unsigned t = 0; t < INTRUDERS; t++)
+            assert_int_equal(pthread_join(threads[t], NULL), 0);
+        for (unsigned t = 0; t < INTRUDERS; t++) assert_int_equal(all[t].calls, 3 * INTRUDER_KEYS);
+        expect_valid_states(states);
+        tamis_states_free(states);
+    }
+    (void)alarm(0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_thread_sees_an_ordinary_table),
         cmocka_unit_test(threads_lose_no_state),
         cmocka_unit_test(timers_stay_possible),
         cmocka_unit_test(a_step_that_waits_for_room_sees_who_was_faster),
+        cmocka_unit_test(a_callback_cannot_change_its_shared_table),
+        cmocka_unit_test(nor_can_the_callbacks_of_many_threads),
     };
     return unit_run("share_states", tests, COUNT(tests));
 }
