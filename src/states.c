@@ -7,7 +7,7 @@
  *
  *     tamis_states_move()   here       check that the table may change and the value exists, hash
  *     state_bloom_move()    the kind   find the key, once, and change what was found
- *     shared_read()         core/      which bits are where
+ *     overlaid_read()         core/      which bits are where
  */
 #include "keys.h"
 #include "states_door.h"

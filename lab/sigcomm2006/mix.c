@@ -1,7 +1,7 @@
 /* mix.c - see mix.h. */
 #include "mix.h"
 
-#include "theory/shared_size.h"
+#include "theory/overlaid_size.h"
 
 #include <math.h>
 
@@ -29,15 +29,15 @@ static double mix_unknown(const sbf_mix *mix) {
 }
 
 double sbf_mix_unknown(const sbf_mix *mix, unsigned i) {
-    return tamis_shared_all(1 - mix_missed(mix, mix_keys(mix) - mix->n[i]), mix->m, mix->k);
+    return tamis_overlaid_all(1 - mix_missed(mix, mix_keys(mix) - mix->n[i]), mix->m, mix->k);
 }
 
 double sbf_mix_absent_unknown(const sbf_mix *mix) {
-    return tamis_shared_all(mix_unknown(mix), mix->m, mix->k);
+    return tamis_overlaid_all(mix_unknown(mix), mix->m, mix->k);
 }
 
 double sbf_mix_absent_value(const sbf_mix *mix, unsigned i) {
     double const unknown = mix_unknown(mix);
-    return tamis_shared_all(unknown + mix_value(mix, i), mix->m, mix->k) -
-           tamis_shared_all(unknown, mix->m, mix->k);
+    return tamis_overlaid_all(unknown + mix_value(mix, i), mix->m, mix->k) -
+           tamis_overlaid_all(unknown, mix->m, mix->k);
 }

@@ -1,7 +1,7 @@
 /* mix.h - the paper's formulas for stateful Bloom filters (section 3.3), for insertions only.
  *
  * n[i] keys have value i. None has moved yet, and cells count, so that keys of the same value can
- * share a cell. Places of a key that coincide are considered (theory/shared_size.h).
+ * share a cell. Places of a key that coincide are considered (theory/overlaid_size.h).
  */
 #ifndef TAMIS_LAB_SBF_MIX_H
 #define TAMIS_LAB_SBF_MIX_H

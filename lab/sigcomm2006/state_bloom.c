@@ -284,9 +284,9 @@ void sbf_insertions_run(lab_run *run) {
 /* ------------------------------------------------------------------ churn */
 
 static double stated(const sbf_config *config, double turnovers) {
-    uint64_t const  g[SHARED_FIELDS] = { config->cells, config->k, config->values,
-                                         config->counter_bits, 0 };
-    shared_forecast told;
+    uint64_t const    g[OVERLAID_FIELDS] = { config->cells, config->k, config->values,
+                                             config->counter_bits, 0 };
+    overlaid_forecast told;
     tamis_state_bloom_forecast(g, KEYS, KEYS * turnovers, &told);
     return told.unknown;
 }

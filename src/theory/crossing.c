@@ -4,9 +4,9 @@
 #include <math.h>
 
 #define FIRST_STEP 1.2 /* from the guess, to find the other side; its square, and so on, follow */
-#define NOTHING 1e-300 /* a rate of 0 has no logarithm */
-#define MAX_ROUNDS 60  /* in any case: bisection alone would be done by then */
-#define SLOW 4         /* rounds after which both sides should be half as far apart */
+#define CROSSING_LEAST_RATE 1e-300 /* a rate of 0 has no logarithm */
+#define MAX_ROUNDS 60              /* in any case: bisection alone would be done by then */
+#define SLOW 4                     /* rounds after which both sides should be half as far apart */
 
 crossing tamis_crossing(crossing_rate *rate, const void *context, double limit) {
     return (crossing){
@@ -18,7 +18,7 @@ bool tamis_crossing_meets(crossing *cross, double x) {
     if (x <= cross->fails) return false;
     if (x >= cross->meets) return true;
     double const rate = cross->rate(cross->context, x);
-    double const excess = log(fmax(rate, NOTHING) / cross->limit);
+    double const excess = log(fmax(rate, CROSSING_LEAST_RATE) / cross->limit);
     bool const   is_met = rate <= cross->limit;
     *(is_met ? &cross->meets : &cross->fails) = cross->last = x;
     *(is_met ? &cross->e_meets : &cross->e_fails) = excess;

@@ -18,7 +18,7 @@
 
 #define STEPS_PER_KEY 100 /* of filling, in the limit: tails of 1e-30 are good to 2e-3 */
 #define STEPS_ROUGH 20    /* of filling a finite table: tails of 1e-15 are good to a tenth */
-#define ROUNDS 5000       /* of churn, at most: it takes up to a hundred */
+#define FLUID_ROUNDS 5000 /* of churn, at most: it takes up to a hundred */
 #define WARM_UP 4         /* rounds before Newton's method takes over */
 #define CLOSE 1e-8        /* relative change of all tails in a round at which churn is at rest */
 
@@ -257,7 +257,7 @@ void tamis_fluid_churn(unsigned tables, double load, double buckets, fluid *ret_
         for (unsigned j = 1; j <= ceil(load); j++) ret_fluid->x[i][j] = fmin(1, load + 1 - j);
     }
     bool is_moving = true;
-    for (unsigned round = 0; round < ROUNDS && is_moving; round++) {
+    for (unsigned round = 0; round < FLUID_ROUNDS && is_moving; round++) {
         unsigned j = 0;
         is_moving = false;
         do {

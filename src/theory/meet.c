@@ -8,7 +8,7 @@
 #define TINY_TABLE 64    /* up to this many entries, any number of probes may meet in one of them */
 #define FEW_PROBES 8     /* in larger tables, more than that do not meet in one entry */
 #define LOG_TERMS 3      /* of the logarithm, in a table of more than FEW_ENTRIES */
-#define NEVER 1e-40      /* chances below it, and all after them, change no digit of a sum */
+#define MEET_NEVER 1e-40 /* chances below it, and all after them, change no digit of a sum */
 
 /* ------------------------------------------------------------------ a table as it is */
 
@@ -89,7 +89,7 @@ static double joint_excess(const meet_law *law, double m, double hits, double pa
     double const odds = 1 / (m - 1);
     double       chance = exp(hits * log1p(-1 / m)); /* of j hits; j = 0 */
     double       slope = 0, not_both = 0;
-    for (unsigned j = 0; j <= law->top && (chance > NEVER || j < hits * odds); j++) {
+    for (unsigned j = 0; j <= law->top && (chance > MEET_NEVER || j < hits * odds); j++) {
         slope += chance * (law->excludes[j] - law->excludes[j + 1]);
         not_both += chance * (1 - law->both[j]);
         chance *= fmax(0, hits - j) / (j + 1) * odds;

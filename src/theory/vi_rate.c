@@ -28,14 +28,14 @@ double tamis_vi_held_both(const increments *d, uint64_t c) {
 
 /* The distribution of the sum of t random increments. It lies between t times the least and t times
  * the largest increment, so chance[x] is that of t x least + x. */
-typedef struct sum_law {
+typedef struct drawn_sums {
     double   chance[MEET_MAX_K * (INCREMENTS_MAX - 1) + 1];
     unsigned t;
-} sum_law;
+} drawn_sums;
 
 /* From t to t + 1 increments. In place, from the top down: chance[x] is needed only for sums that
  * are at least as large. */
-static void draw_one(const increments *d, sum_law *law) {
+static void draw_one(const increments *d, drawn_sums *law) {
     unsigned const least = d->value[0], width = d->value[d->n - 1] - least;
     for (unsigned x = ++law->t * width + 1; x-- > 0;) {
         double sum = 0;
@@ -47,7 +47,7 @@ static void draw_one(const increments *d, sum_law *law) {
 }
 
 /* The chance that a counter may hold such a sum. */
-static double held_by(const increments *d, uint64_t counter, const sum_law *law) {
+static double held_by(const increments *d, uint64_t counter, const drawn_sums *law) {
     uint64_t const base = (uint64_t)law->t * d->value[0];
     unsigned const width = d->value[d->n - 1] - d->value[0];
     double         sum = 0;
@@ -74,7 +74,7 @@ void tamis_vi_rate_begin(vi_rate *ret_rate, const increments *d, double counters
 void tamis_vi_rate_flush(vi_rate *rate, uint64_t value) {
     double const n = rate->n_of[value];
     double       held[MEET_MAX_K + 1] = { 0 };
-    sum_law      law;
+    drawn_sums   law;
     rate->n_of[value] = 0;
     if (n == 0 || value == 0) return;
     memset(law.chance, 0, sizeof law.chance);

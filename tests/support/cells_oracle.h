@@ -10,7 +10,7 @@
 #include "table.h"
 
 #include "handle.h"
-#include "theory/shared_size.h"
+#include "theory/overlaid_size.h"
 
 #define MAX_CELLS 512
 
@@ -20,12 +20,13 @@
 
 /* If there are few enough values, each has its own timeout. */
 static inline uint64_t timeout_of(const uint64_t *g, uint64_t value) {
-    return g[SHARED_VALUES] > 16 || value >= g[SHARED_VALUES] ? TIMEOUT : TIMEOUT / (1 + value % 5);
+    return g[OVERLAID_VALUES] > 16 || value >= g[OVERLAID_VALUES] ? TIMEOUT
+                                                                  : TIMEOUT / (1 + value % 5);
 }
 
 /* After how many passes a value times out: its timeout, rounded up. */
 static inline uint64_t passes_of(const uint64_t *g, uint64_t value) {
-    uint64_t const most = (UINT64_C(1) << g[SHARED_TIMER_BITS]) / 2 - 1;
+    uint64_t const most = (UINT64_C(1) << g[OVERLAID_TIMER_BITS]) / 2 - 1;
     return (timeout_of(g, value) * most + TIMEOUT - 1) / TIMEOUT;
 }
 
@@ -38,10 +39,10 @@ static inline tamis_states *states_of(const char *kind, const char *isa, const u
     for (unsigned i = 0; i < 16; i++) timeouts[i] = timeout_of(g, i);
     spec.capacity = capacity;
     spec.lifetime = lifetime;
-    spec.values = g[SHARED_VALUES];
-    spec.timeout = g[SHARED_TIMER_BITS] != 0 ? TIMEOUT : 0;
-    spec.timeouts = g[SHARED_TIMER_BITS] != 0 ? timeouts : NULL;
-    spec.timer_bits = (unsigned)g[SHARED_TIMER_BITS];
+    spec.values = g[OVERLAID_VALUES];
+    spec.timeout = g[OVERLAID_TIMER_BITS] != 0 ? TIMEOUT : 0;
+    spec.timeouts = g[OVERLAID_TIMER_BITS] != 0 ? timeouts : NULL;
+    spec.timer_bits = (unsigned)g[OVERLAID_TIMER_BITS];
     spec.kind = kind;
     spec.isa = isa;
     spec.geometry = geometry_text(find_kind(kind, isa), g);
@@ -61,10 +62,10 @@ typedef struct cells_oracle {
 } cells_oracle;
 
 static inline cells_oracle cells_of(const uint64_t *g, unsigned content_bits) {
-    cells_oracle   o = { .m = g[SHARED_CELLS], .k = g[SHARED_HASHES] };
-    unsigned const bits = content_bits + (unsigned)g[SHARED_TIMER_BITS];
+    cells_oracle   o = { .m = g[OVERLAID_CELLS], .k = g[OVERLAID_HASHES] };
+    unsigned const bits = content_bits + (unsigned)g[OVERLAID_TIMER_BITS];
     o.content_bits = content_bits;
-    o.timer_bits = (unsigned)g[SHARED_TIMER_BITS];
+    o.timer_bits = (unsigned)g[OVERLAID_TIMER_BITS];
     for (unsigned i = 0; i < 17 && o.timer_bits != 0; i++) o.passes[i] = passes_of(g, i);
     for (o.per_unit = 1; o.per_unit * 2 * bits <= 512;) o.per_unit *= 2;
     o.units = (o.m + o.per_unit - 1) / o.per_unit;

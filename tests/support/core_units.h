@@ -18,7 +18,7 @@ typedef struct unit_list {
         each(memory) each(field) each(parts) each(pool) each(chains) each(runs) each(attic)        \
             each(shelf) each(rests) each(lines) each(codes) each(permute) each(cells)              \
                 each(max_codes) each(row) each(prefixes) each(sums) each(numbered) each(levels)    \
-                    each(increments) each(sweep) each(sectors) each(counters) each(shared)         \
+                    each(increments) each(sweep) each(sectors) each(counters) each(overlaid)       \
                         each(dleft) each(side) each(tagged)
 
 #define CORE_DECLARE(unit) unit_list core_##unit##_tests(void);

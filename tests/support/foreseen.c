@@ -5,7 +5,7 @@
 
 history history_make(const tested_states *target, const uint64_t *g, const char *isa,
                      uint64_t seed) {
-    history h = { .target = target, .chance = { seed }, .values = g[SHARED_VALUES] };
+    history h = { .target = target, .chance = { seed }, .values = g[OVERLAID_VALUES] };
     h.states = states_of(target->kind, isa, g, 100, 1600, 3);
     h.o = oracle_make(g, h.states);
     return h;

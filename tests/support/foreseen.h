@@ -34,7 +34,7 @@ void oracle_merge(oracle *into, const oracle *from);
 /* A kind, and geometries that are so small that everything happens in them. */
 typedef struct tested_states {
     const char *kind;
-    const uint64_t (*geometries)[SHARED_FIELDS];
+    const uint64_t (*geometries)[OVERLAID_FIELDS];
     size_t   n;
     uint64_t keys;   /* different ones of a history */
     uint64_t values; /* how many values are used: the last ones of all */

@@ -43,7 +43,7 @@ static inline watched *watched_make(const char *kind, const uint64_t *g, uint64_
     assert_true(n <= MAX_KEYS);
     lived->states = states_of(kind, NULL, g, n, lifetime, seed);
     lived->chance = (dice){ seed * 77 };
-    lived->values = g[SHARED_VALUES];
+    lived->values = g[OVERLAID_VALUES];
     return lived;
 }
 
@@ -169,15 +169,15 @@ static inline void turnover_table(turnover *c, const char *kind, uint64_t seed) 
 }
 
 /* Print the measured and the stated rate, for people. */
-static inline void turnover_print(const turnover *c, const shared_forecast *told) {
+static inline void turnover_print(const turnover *c, const overlaid_forecast *told) {
     const uint64_t *const g = c->g;
     print_message("# cells=%llu hashes=%llu values=%llu counter_bits=%llu, %llu keys x %llu, %llu "
                   "moves: unknown %.5f, stated %.5f; fpr %.5f, stated %.5f\n",
-                  (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
-                  (unsigned long long)g[SHARED_VALUES], (unsigned long long)g[SHARED_COUNTER_BITS],
-                  (unsigned long long)c->n, (unsigned long long)c->turnovers,
-                  (unsigned long long)c->moves, series_mean(&c->unknown), told->unknown,
-                  series_mean(&c->answered), told->fpr);
+                  (unsigned long long)g[OVERLAID_CELLS], (unsigned long long)g[OVERLAID_HASHES],
+                  (unsigned long long)g[OVERLAID_VALUES],
+                  (unsigned long long)g[OVERLAID_COUNTER_BITS], (unsigned long long)c->n,
+                  (unsigned long long)c->turnovers, (unsigned long long)c->moves,
+                  series_mean(&c->unknown), told->unknown, series_mean(&c->answered), told->fpr);
 }
 
 #endif

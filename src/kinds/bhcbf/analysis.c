@@ -52,12 +52,12 @@ uint64_t tamis_bh_count_to(const uint64_t *g) {
 
 /* ------------------------------------------------------------------ an entry with j hits */
 
-#define LAW_SUMS \
+#define BH_LAW_SUMS \
     UINT64_C(1750) /* values of `above`: they must fit on the stack of a small thread */
 
-/* The largest j that is looked at: as far as c1 counts and LAW_SUMS has room for j + 1. */
+/* The largest j that is looked at: as far as c1 counts and BH_LAW_SUMS has room for j + 1. */
 static unsigned last_hits(const pairs *layout) {
-    uint64_t const room = LAW_SUMS / layout->sums.width - 2;
+    uint64_t const room = BH_LAW_SUMS / layout->sums.width - 2;
     return (unsigned)min_u64(bits_low(layout->count_bits), room);
 }
 
@@ -92,7 +92,7 @@ static bool fits(const fitting *fit, int64_t above) {
  * numbers are subtracted from a sum. chance[above] is at room[LAW_MARGIN + above]. */
 #define LAW_MARGIN (2 * SUMS_MAX)
 
-typedef double law_room[LAW_MARGIN + LAW_SUMS];
+typedef double law_room[LAW_MARGIN + BH_LAW_SUMS];
 
 /* No keys: the sum is 0. Returns where the chance of that is. */
 static double *law_begin(law_room room) {

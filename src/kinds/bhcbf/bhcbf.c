@@ -52,7 +52,7 @@
 /* The largest acceptable chance that any entry ever saturates, unless the caller accepts a larger
  * `overflow`. The default overflow, 1e-10, would need wider counters in every entry. That is not
  * worth it: a marked entry loses no key, it only excludes none. */
-#define MAX_STUCK 1e-3
+#define BH_MAX_STUCK 1e-3
 
 static_assert(BH_MAX_HASHES <= PROBES_MAX, "room for all places of a key");
 static_assert(sizeof(pairs) <= KIND_DERIVED * sizeof(uint64_t), "the layout fits its place");
@@ -69,7 +69,7 @@ static uint64_t bhcbf_entry_bits(const uint64_t *geometry) {
 static tamis_status bhcbf_plan(const tamis_need *need, uint64_t *ret_geometry) {
     uint64_t g[BH_FIELDS];
     if (need->work.copies > 1) return TAMIS_ERR_CANNOT;
-    if (!tamis_bh_choose(need, fmax(need->overflow, MAX_STUCK), g)) return TAMIS_ERR_CANNOT;
+    if (!tamis_bh_choose(need, fmax(need->overflow, BH_MAX_STUCK), g)) return TAMIS_ERR_CANNOT;
     if (need->fixed[BH_ENTRIES] == NEED_FREE)
         g[BH_ENTRIES] = checked_fill_lines(g[BH_ENTRIES], bhcbf_entry_bits(g), PACKED_PAD_BYTES);
     memcpy(ret_geometry, g, sizeof g);
@@ -82,7 +82,7 @@ static bool bhcbf_body_bytes(const uint64_t *geometry, uint64_t *ret_bytes) {
                               ret_bytes);
 }
 
-#define NEVER 1e-30 /* a chance that no forecast needs */
+#define BH_NEVER 1e-30 /* a chance that no forecast needs */
 
 /* A profile has two properties of an entry for each number of keys in it: how many absent keys it
  * excludes, and how likely it is to be out of range. It is computed up to the number of keys that
@@ -97,7 +97,7 @@ static void bhcbf_predict(const uint64_t *g, const tamis_workload *work,
     pairs const    layout = tamis_bh_pairs(g);
     double const events = m + fmax(0, (double)work->lifetime - n) * k; /* in which one may stick */
     bh_profile   profile;
-    tamis_bh_profile_rate(&layout, tamis_bh_most_hits(m, n * k, NEVER / events), &profile);
+    tamis_bh_profile_rate(&layout, tamis_bh_most_hits(m, n * k, BH_NEVER / events), &profile);
     tamis_bh_profile_risk(&layout, &profile);
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_bh_fpr(&profile, m, k, n),

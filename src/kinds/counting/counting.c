@@ -55,8 +55,8 @@
  *   I4  with minimal increase instead, they sum up to at least keys and at most k x keys, and no
  *       counter is more than keys.
  */
+#include "counter_places.h"
 #include "kind.h"
-#include "places.h"
 #include "sharing.h"
 #include "size.h"
 #include "theory/bloom_rate.h"

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-static_assert(PREFIXES_MAX_CELLS <= LEVELS_MAX, "every number of cells has its level");
+static_assert(PREFIXES_MAX_CELLS <= PEAK_LEVELS_MAX, "every number of cells has its level");
 
 /* ------------------------------------------------------------------ layout */
 
@@ -57,13 +57,13 @@ bool tamis_ddlcbf_bytes(const uint64_t *g, uint64_t *ret_bytes) {
 
 /* There is no higher level than there are cells in a bucket, or keys. */
 void tamis_ddlcbf_levels(const uint64_t *g, double load, double n, double turns,
-                         levels *ret_levels) {
+                         peak_levels *ret_levels) {
     unsigned const last = (unsigned)fmax(1, fmin((double)g[DDLCBF_CELLS], n));
-    tamis_levels((unsigned)g[DDLCBF_TABLES], load, turns, last, ret_levels);
+    tamis_peak_levels((unsigned)g[DDLCBF_TABLES], load, turns, last, ret_levels);
 }
 
 /* Equation (1), with the keys of each level: all cells of a bucket have the length of its level. */
-double tamis_ddlcbf_rate_by_levels(const levels *law, const prefixes_shape *s) {
+double tamis_ddlcbf_rate_by_levels(const peak_levels *law, const prefixes_shape *s) {
     double sum = 0;
     for (unsigned level = 1; level <= s->cells; level++) {
         sum += ldexp(law->keys[level], -s->length[level]);
@@ -81,7 +81,7 @@ static double rate_of_cells(const uint64_t *g, const prefixes_shape *s, double n
     double const   load = fmin(ddlcbf_load(g, n), (double)g[DDLCBF_CELLS]);
     unsigned const tables = (unsigned)g[DDLCBF_TABLES];
     bool const     is_few = tables * g[DDLCBF_BUCKETS] < OUTLINES_FEW;
-    levels         law;
+    peak_levels    law;
     if (is_few || (s->lengths == 2 && turns > 0))
         return tamis_outlines_rate(s, tables, g[DDLCBF_BUCKETS], load, turns);
     if (s->lengths == 2) return tamis_outlines_filled_rate(s, tables, load);
@@ -92,7 +92,7 @@ static double rate_of_cells(const uint64_t *g, const prefixes_shape *s, double n
 /* ------------------------------------------------------------------ keys that share a cell */
 
 #define MANY_MATCHES 1e-4 /* a rate from which on keys that match when they come matter */
-#define ROUNDS 8          /* of finding the share of keys with cells, at most */
+#define DDLCBF_ROUNDS 8   /* of finding the share of keys with cells, at most */
 
 /* Where cells count copies, a key that matches a cell when it is added has no cell of its own. This
  * is the share of keys that have one.
@@ -122,7 +122,7 @@ double tamis_ddlcbf_fpr(const uint64_t *g, double n, double lifetime) {
     if (!tamis_ddlcbf_cells(g, &s)) return 1;
     bool const is_few = g[DDLCBF_TABLES] * g[DDLCBF_BUCKETS] < OUTLINES_FEW;
     double     rate = rate_of_cells(g, &s, n, turns), share = 1, before = 1, missed_before = 0;
-    for (unsigned i = 0; i < ROUNDS && s.counter_bits > 1 && rate > MANY_MATCHES; i++) {
+    for (unsigned i = 0; i < DDLCBF_ROUNDS && s.counter_bits > 1 && rate > MANY_MATCHES; i++) {
         double const load = ddlcbf_load(g, n);
         double const missed = share_with_cells(&s, load, turns, fmin(rate, 0.99)) - share;
         double const line = i == 0 ? -1 : (missed - missed_before) / (share - before);

@@ -85,9 +85,9 @@ void tamis_ddlcbf_touches(const uint64_t *geometry, double n, double *ret_presen
 
 /* The levels of n keys at a load, from the subtables and cells of a geometry. */
 void tamis_ddlcbf_levels(const uint64_t *geometry, double load, double n, double turns,
-                         levels *ret_levels);
+                         peak_levels *ret_levels);
 
 /* The rate that they give with the lengths of a bucket. */
-double tamis_ddlcbf_rate_by_levels(const levels *law, const prefixes_shape *cells);
+double tamis_ddlcbf_rate_by_levels(const peak_levels *law, const prefixes_shape *cells);
 
 #endif

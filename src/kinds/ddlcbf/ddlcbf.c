@@ -53,7 +53,7 @@
  */
 #include "core/checked.h"
 #include "kind.h"
-#include "places.h"
+#include "prefix_places.h"
 #include "size.h"
 
 #include <math.h>

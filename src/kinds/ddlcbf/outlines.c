@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-#define MAX_BUCKETS 512 /* of a subtable that is followed: a larger table has the same rate */
-#define MAX_ALL 3072    /* and of all subtables: 15 KiB of stack; from 7 on, they get fewer each */
-#define TURNS_TWO 6.0   /* after which buckets of two lengths look the same for ever */
-#define TURNS_FEW 64.0  /* that a few buckets of one length are followed */
-#define STEPS_FEW 1e5   /* in all lives of a few buckets */
-#define LOOKS 7         /* at a table that looks the same for ever, half a turn apart */
+#define OUTLINES_MAX_BUCKETS \
+    512                /* of a subtable that is followed: a larger table has the same rate */
+#define MAX_ALL 3072   /* and of all subtables: 15 KiB of stack; from 7 on, they get fewer each */
+#define TURNS_TWO 6.0  /* after which buckets of two lengths look the same for ever */
+#define TURNS_FEW 64.0 /* that a few buckets of one length are followed */
+#define STEPS_FEW 1e5  /* in all lives of a few buckets */
+#define LOOKS 7        /* at a table that looks the same for ever, half a turn apart */
 
 /* ------------------------------------------------------------------ a bucket */
 
@@ -163,7 +164,7 @@ static double outlines_live(outlines *table, double n, double turns, unsigned lo
 double tamis_outlines_rate(const prefixes_shape *s, unsigned tables, uint64_t buckets, double load,
                            double turns) {
     outlines table = { .s = s, .tables = tables };
-    table.buckets = min_u64(min_u64(buckets, MAX_BUCKETS), MAX_ALL / tables);
+    table.buckets = min_u64(min_u64(buckets, OUTLINES_MAX_BUCKETS), MAX_ALL / tables);
     double const   all = (double)(tables * table.buckets), n = fmax(1, rint(load * all));
     bool const     is_settled = s->lengths == 2 && turns >= TURNS_TWO;
     double const   lived = fmin(turns, s->lengths == 2 ? TURNS_TWO : TURNS_FEW);

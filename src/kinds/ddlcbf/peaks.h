@@ -23,17 +23,18 @@
 #ifndef TAMIS_KINDS_DDLCBF_PEAKS_H
 #define TAMIS_KINDS_DDLCBF_PEAKS_H
 
-#define LEVELS_MAX 16
+#define PEAK_LEVELS_MAX 16
 
 /* Keys per bucket, summed over the subtables, that are in buckets of each level. Higher levels than
  * the last count as the last. */
-typedef struct levels {
-    double keys[LEVELS_MAX + 1];
-} levels;
+typedef struct peak_levels {
+    double keys[PEAK_LEVELS_MAX + 1];
+} peak_levels;
 
 /* At a load of keys per bucket, after all keys were replaced `turns` times. 1 <= last <=
- * LEVELS_MAX, and `last` may be less than the cells of a bucket: no bucket ever had more keys than
- * there are. */
-void tamis_levels(unsigned tables, double load, double turns, unsigned last, levels *ret_levels);
+ * PEAK_LEVELS_MAX, and `last` may be less than the cells of a bucket: no bucket ever had more keys
+ * than there are. */
+void tamis_peak_levels(unsigned tables, double load, double turns, unsigned last,
+                       peak_levels *ret_levels);
 
 #endif

@@ -59,7 +59,7 @@ static bool ddlcbf_set_buckets(const ddlcbf_search *search, uint64_t *g, double 
 
 /* Buckets of this many bytes: keep the table if it is smaller than the best. Returns whether the
  * bytes are enough for the rate. */
-static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const levels *law) {
+static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const peak_levels *law) {
     double const   fpr = search->need->fpr;
     prefixes_shape s;
     uint64_t       bytes;
@@ -94,7 +94,7 @@ static void ddlcbf_try_cells(ddlcbf_search *search, uint64_t *g) {
     uint64_t const first = fixed != NEED_FREE ? fixed : PREFIXES_MIN_BYTES;
     uint64_t const last = fixed != NEED_FREE ? fixed : PREFIXES_MAX_BYTES;
     double const   load = ddlcbf_largest_load(search, g);
-    levels         law;
+    peak_levels    law;
     if (!(load > 0) || load_is_too_large(search, g, load)) return;
     tamis_ddlcbf_levels(g, load, search->keys, ddlcbf_turns(search->keys, search->lifetime), &law);
     for (uint64_t bytes = first; bytes <= last; bytes++) {

@@ -189,7 +189,7 @@ double tamis_dlbf_added(const uint64_t *g, double stored, double fpr) {
 
 /* ------------------------------------------------------------------ the forecast */
 
-#define ROUNDS 3 /* of rate and keys that are stored: each depends on the other */
+#define DLBF_RATE_ROUNDS 3 /* of rate and keys that are stored: each depends on the other */
 
 /* The fluid law of n keys first. If the rate is so high that keys which are not stored matter, it
  * is computed again for those that are stored. A table of few keys is followed instead. In the end,
@@ -203,7 +203,7 @@ dlbf_forecast tamis_dlbf_forecast(const uint64_t *g, double n) {
         .overflow = tamis_dlbf_overflow_by(g, &law, (unsigned)g[DLBF_CELLS], n),
         .lines = tamis_fluid_tables_read(&law, (unsigned)g[DLBF_CELLS]),
     };
-    for (unsigned i = 0; i < ROUNDS && told.fpr > FOLLOWED_HITS && !is_followed; i++) {
+    for (unsigned i = 0; i < DLBF_RATE_ROUNDS && told.fpr > FOLLOWED_HITS && !is_followed; i++) {
         tamis_dlbf_law(g, n * (1 - share_not_stored(g, n, told.fpr)), &law);
         told.fpr = tamis_dlbf_fpr_by(g, &law);
     }

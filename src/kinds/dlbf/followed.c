@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-#define MAX_BUCKETS 4096 /* in all subtables */
-#define ALL_KEYS 5e4     /* in all lives: 29 keys live 1725 times */
-#define LEAST_KEYS 16    /* that a life counts as, at least: there are no more than 3125 lives */
+#define FOLLOWED_MAX_BUCKETS 4096 /* in all subtables */
+#define ALL_KEYS 5e4              /* in all lives: 29 keys live 1725 times */
+#define LEAST_KEYS 16 /* that a life counts as, at least: there are no more than 3125 lives */
 
 typedef struct followed {
     const uint64_t *geometry;
     dlbf_layout     layout;
     uint64_t        dice;
-    double          match[DLBF_MAX_CELLS + 1]; /* by the load of a bucket that is a block alone */
-    uint8_t         load[MAX_BUCKETS];         /* of each bucket, through all subtables */
+    double          match[DLBF_MAX_CELLS + 1];  /* by the load of a bucket that is a block alone */
+    uint8_t         load[FOLLOWED_MAX_BUCKETS]; /* of each bucket, through all subtables */
 } followed;
 
 /* The next throw of the dice: SplitMix64, which begins with 0 for every table. */
@@ -78,7 +78,8 @@ static double followed_rate(const followed *table) {
 }
 
 bool tamis_dlbf_is_followed(const uint64_t *g, double n) {
-    return n <= DLBF_FEW && (double)g[DLBF_TABLES] * (double)g[DLBF_BUCKETS] <= MAX_BUCKETS;
+    return n <= DLBF_FEW &&
+           (double)g[DLBF_TABLES] * (double)g[DLBF_BUCKETS] <= FOLLOWED_MAX_BUCKETS;
 }
 
 /* As many lives as have ALL_KEYS keys together; fewer than LEAST_KEYS keys count as so many. If

@@ -1,6 +1,6 @@
 /* law.c - see law.h.
  *
- * From the tails of lines (tails.h) to shelves and the attic.
+ * From the tails of lines (tail_law.h) to shelves and the attic.
  *
  * Time matters here: a server makes many small sets, and a search for the best one evaluates this
  * law for every load that it tries. So the attic of large tables needs no law of what a shelf
@@ -9,7 +9,7 @@
 #include "law.h"
 
 #include "law_arrays.h"
-#include "tails.h"
+#include "tail_law.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -55,7 +55,7 @@ static void law_add(double *law, unsigned most, const double *other, unsigned la
             p[way] = other[i + way];
             if (p[way] > largest) largest = p[way];
         }
-        if (!(largest > NEVER)) continue;
+        if (!(largest > LAW_NEVER)) continue;
         beside = law_last_beside(own, own_last, largest, beside);
         if (i + beside + WAYS < most) {
             law_mix_all(sum, own, beside, i, p);
@@ -154,7 +154,7 @@ static __attribute__((noinline)) bool law_sum(const law_life *life, double keys,
         law_sent(&tails, whole == 0 ? flooded : NULL, rest, sent);
         law_add(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT));
     }
-    return ret_sum[MAX_SUM] < NEVER;
+    return ret_sum[MAX_SUM] < LAW_NEVER;
 }
 
 /* The laws of S with n and with n + 1 keys. */

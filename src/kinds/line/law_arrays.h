@@ -6,7 +6,7 @@
 #define TAMIS_KINDS_LINE_LAW_ARRAYS_H
 
 /* Probabilities so small that no sum over all shelves matters. Terms below it are left out. */
-#define NEVER 1e-30
+#define LAW_NEVER 1e-30
 
 static __attribute__((unused)) unsigned law_at_most(unsigned n, unsigned most) {
     return n < most ? n : most;
@@ -14,7 +14,7 @@ static __attribute__((unused)) unsigned law_at_most(unsigned n, unsigned most) {
 
 /* The last value of a law that has a probability at all. */
 static __attribute__((unused)) unsigned law_last(const double *law, unsigned most) {
-    while (most != 0 && !(law[most] > NEVER)) most--;
+    while (most != 0 && !(law[most] > LAW_NEVER)) most--;
     return most;
 }
 
@@ -35,11 +35,11 @@ static __attribute__((unused)) void law_mix_all(double *restrict to, const doubl
     }
 }
 
-/* The last value i with p x law[i] > NEVER. `last` is that for a similar p, to start from. */
+/* The last value i with p x law[i] > LAW_NEVER. `last` is that for a similar p, to start from. */
 static __attribute__((unused)) unsigned law_last_beside(const double *law, unsigned most, double p,
                                                         unsigned last) {
-    while (last < most && p * law[last + 1] > NEVER) last++;
-    while (last != 0 && !(p * law[last] > NEVER)) last--;
+    while (last < most && p * law[last + 1] > LAW_NEVER) last++;
+    while (last != 0 && !(p * law[last] > LAW_NEVER)) last--;
     return last;
 }
 

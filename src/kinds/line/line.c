@@ -64,7 +64,7 @@
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */
 #include "core/checked.h"
-#include "growing.h"
+#include "line_growing.h"
 #include "operations.h"
 #include "prints_plan.h"
 #include "shape.h"

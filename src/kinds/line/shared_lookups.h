@@ -12,7 +12,7 @@
 #ifndef TAMIS_KINDS_LINE_SHARED_LOOKUPS_H
 #define TAMIS_KINDS_LINE_SHARED_LOOKUPS_H
 
-#include "windows.h"
+#include "shared_changes.h"
 
 static uint64_t line_share_holds(const tamis_table *table, uint64_t hash, void *unused) {
     (void)unused;

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_STUCK 1e-3     /* however much overflow is accepted: see size.h */
+#define ML_MAX_STUCK 1e-3  /* however much overflow is accepted: see size.h */
 #define MIN_COUNTERS 64    /* with fewer, the places of a key are often the same counter */
 #define MAX_PER_KEY 4096.0 /* counters for each hash of a key: a rate that needs more is too low */
 
@@ -36,7 +36,7 @@ static bool is_sized(const tamis_need *need) {
 
 /* The accepted P[anything ever sticks]. */
 static double max_stuck(const tamis_need *need) {
-    return fmin(need->overflow, MAX_STUCK);
+    return fmin(need->overflow, ML_MAX_STUCK);
 }
 
 /* What is to be small: bits; and if speed is preferred also hashes, each of which is a line to wait

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#define OLDEST 40.0 /* mean lives; e^-40 of the keys are older */
-#define STEPS 128   /* of the integral, even */
+#define OLDEST 40.0   /* mean lives; e^-40 of the keys are older */
+#define AGE_STEPS 128 /* of the integral, even */
 
 /* All values, and two more codes: "empty" and DK. 8 values take 4 bits, for 10 codes. */
 unsigned tamis_state_bloom_code_bits(uint64_t values) {
@@ -14,8 +14,8 @@ unsigned tamis_state_bloom_code_bits(uint64_t values) {
 }
 
 unsigned tamis_state_bloom_cell_bits(const uint64_t *g) {
-    return tamis_state_bloom_code_bits(g[SHARED_VALUES]) + (unsigned)g[SHARED_COUNTER_BITS] +
-           (unsigned)g[SHARED_TIMER_BITS];
+    return tamis_state_bloom_code_bits(g[OVERLAID_VALUES]) + (unsigned)g[OVERLAID_COUNTER_BITS] +
+           (unsigned)g[OVERLAID_TIMER_BITS];
 }
 
 /* ------------------------------------------------------------------ churn */
@@ -31,15 +31,15 @@ typedef struct churn {
 static double churn_overlapped(const churn *keys, double age) {
     double const others = keys->n - 1 + keys->n * age;
     double const q = -expm1(keys->k * others * log1p(-1 / keys->m));
-    return tamis_shared_all(q + keys->stuck, keys->m, keys->k);
+    return tamis_overlaid_all(q + keys->stuck, keys->m, keys->k);
 }
 
 /* The integral by Simpson's rule over the ages up to T, and keys that are as old as the table. */
 static double churn_unknown(const churn *keys) {
-    double const oldest = fmin(keys->lives, OLDEST), step = oldest / STEPS;
+    double const oldest = fmin(keys->lives, OLDEST), step = oldest / AGE_STEPS;
     double       sum = 0;
-    for (unsigned i = 0; i <= STEPS && oldest > 0; i++) {
-        double const age = i * step, weight = i == 0 || i == STEPS ? 1 : i % 2 == 1 ? 4 : 2;
+    for (unsigned i = 0; i <= AGE_STEPS && oldest > 0; i++) {
+        double const age = i * step, weight = i == 0 || i == AGE_STEPS ? 1 : i % 2 == 1 ? 4 : 2;
         sum += weight * exp(-age) * churn_overlapped(keys, age);
     }
     return sum * step / 3 + exp(-oldest) * churn_overlapped(keys, oldest);
@@ -48,30 +48,31 @@ static double churn_unknown(const churn *keys) {
 /* Without counters and timers nothing ever leaves: all keys of a life are there. Stuck cells say DK
  * to everybody, and count as held. */
 void tamis_state_bloom_forecast(const uint64_t *g, double n, double lifetime,
-                                shared_forecast *ret) {
-    double const   m = (double)g[SHARED_CELLS];
-    unsigned const k = (unsigned)g[SHARED_HASHES];
-    unsigned const bits = (unsigned)g[SHARED_COUNTER_BITS];
-    bool const     is_for_good = bits == 0 && g[SHARED_TIMER_BITS] == 0;
+                                overlaid_forecast *ret) {
+    double const   m = (double)g[OVERLAID_CELLS];
+    unsigned const k = (unsigned)g[OVERLAID_HASHES];
+    unsigned const bits = (unsigned)g[OVERLAID_COUNTER_BITS];
+    bool const     is_for_good = bits == 0 && g[OVERLAID_TIMER_BITS] == 0;
     double const   there = is_for_good ? fmax(n, lifetime) : n;
     double const   top = (double)(UINT64_C(1) << bits);
-    double const   stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, n, lifetime, top);
+    double const   stuck = bits == 0 ? 0 : tamis_overlaid_stuck(m, k, n, lifetime, top);
     double const   held = fmin(-expm1(k * there * log1p(-1 / m)) + stuck, 1);
     churn const    keys = {
            .m = m, .n = there, .lives = fmax(lifetime / there - 1, 0), .k = k, .stuck = stuck
     };
-    *ret = (shared_forecast){ .fpr = tamis_shared_all(held, m, k) + n / 0x1p64,
-                              .unknown = fmin(churn_unknown(&keys), 1),
-                              .saturation = -expm1(-m * stuck),
-                              .held = held };
+    *ret = (overlaid_forecast){ .fpr = tamis_overlaid_all(held, m, k) + n / 0x1p64,
+                                .unknown = fmin(churn_unknown(&keys), 1),
+                                .saturation = -expm1(-m * stuck),
+                                .held = held };
 }
 
 /* Without drops there is nothing to count. */
 bool tamis_state_bloom_choose(const tamis_need *need, uint64_t *g) {
-    bool const         is_counted = need->work.lifetime > need->work.capacity;
-    shared_rules const rules = { .law = tamis_state_bloom_forecast,
-                                 .cell_bits = tamis_state_bloom_cell_bits,
-                                 .least_counter_bits = is_counted ? 1 : 0,
-                                 .most_counter_bits = is_counted ? SHARED_MAX_COUNTER_BITS : 0 };
-    return tamis_shared_choose(need, &rules, g);
+    bool const           is_counted = need->work.lifetime > need->work.capacity;
+    overlaid_rules const rules = { .law = tamis_state_bloom_forecast,
+                                   .cell_bits = tamis_state_bloom_cell_bits,
+                                   .least_counter_bits = is_counted ? 1 : 0,
+                                   .most_counter_bits =
+                                       is_counted ? OVERLAID_MAX_COUNTER_BITS : 0 };
+    return tamis_overlaid_choose(need, &rules, g);
 }

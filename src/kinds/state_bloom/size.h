@@ -41,14 +41,14 @@
 #define TAMIS_KINDS_STATE_BLOOM_SIZE_H
 
 #include "need.h"
-#include "theory/shared_size.h"
+#include "theory/overlaid_size.h"
 
 /* Bits of the field that says: empty, a value, or "don't know". */
 unsigned tamis_state_bloom_code_bits(uint64_t values);
 
 unsigned tamis_state_bloom_cell_bits(const uint64_t *g);
 
-shared_law tamis_state_bloom_forecast;
+overlaid_law tamis_state_bloom_forecast;
 
 /* Fill in what is free of the geometry. False: it cannot be had. */
 bool tamis_state_bloom_choose(const tamis_need *need, uint64_t *g);

@@ -62,32 +62,32 @@
  * Advantage: a key in the table never has a wrong value. Cost: DK cells stay DK for long, so many
  * cells are needed. The longer a key lives, the likelier its value is unknown (size.h).
  *
- * Invariants: those of state_shared.h. I6 here: a cell in use has a value of this table, or DK.
+ * Invariants: those of state_overlaid.h. I6 here: a cell in use has a value of this table, or DK.
  */
 #include "size.h"
-#include "state_shared.h"
+#include "state_overlaid.h"
 #include "theory/bloom_rate.h"
 
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status state_bloom_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    return state_shared_plan(need, tamis_state_bloom_choose, ret_geometry);
+    return state_overlaid_plan(need, tamis_state_bloom_choose, ret_geometry);
 }
 
 /* A code must have room for all values, "empty" and DK; with one value there is nothing to say. */
 static bool state_bloom_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
-    if (g[SHARED_VALUES] < 2 || g[SHARED_VALUES] > KIND_MAX_VALUES) return false;
-    if (g[SHARED_COUNTER_BITS] > SHARED_MAX_COUNTER_BITS) return false;
-    return tamis_shared_body_bytes(g, tamis_state_bloom_cell_bits(g), ret_bytes);
+    if (g[OVERLAID_VALUES] < 2 || g[OVERLAID_VALUES] > KIND_MAX_VALUES) return false;
+    if (g[OVERLAID_COUNTER_BITS] > OVERLAID_MAX_COUNTER_BITS) return false;
+    return tamis_overlaid_body_bytes(g, tamis_state_bloom_cell_bits(g), ret_bytes);
 }
 
 /* A look-up of a present key reads all k cells; of an absent one, until a cell is empty or two
  * disagree. The latter is not counted, so lines_absent is a little high. */
 static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
                                 tamis_forecast *ret_forecast) {
-    unsigned const  k = (unsigned)g[SHARED_HASHES];
-    double const    lines = (double)g[SHARED_CELLS] * tamis_state_bloom_cell_bits(g) / 512;
-    shared_forecast told;
+    unsigned const    k = (unsigned)g[OVERLAID_HASHES];
+    double const      lines = (double)g[OVERLAID_CELLS] * tamis_state_bloom_cell_bits(g) / 512;
+    overlaid_forecast told;
     tamis_state_bloom_forecast(g, (double)work->capacity, (double)work->lifetime, &told);
     *ret_forecast = (tamis_forecast){ .fpr = told.fpr,
                                       .unknown = told.unknown,
@@ -98,7 +98,7 @@ static void state_bloom_predict(const uint64_t *g, const tamis_workload *work,
 }
 
 static unsigned state_bloom_content_bits(const uint64_t *g) {
-    return tamis_state_bloom_cell_bits(g) - (unsigned)g[SHARED_TIMER_BITS];
+    return tamis_state_bloom_cell_bits(g) - (unsigned)g[OVERLAID_TIMER_BITS];
 }
 
 /* The content of a cell is its code and its counter; the timer is above it. */
@@ -106,49 +106,50 @@ static void state_bloom_prepare(tamis_table *table) {
     const uint64_t *const g = table->geometry;
     uint64_t              bytes;
     if (!state_bloom_body_bytes(g, &bytes)) return; /* it will get no body either */
-    state_shared_prepare(table, tamis_state_bloom_code_bits(g[SHARED_VALUES]),
-                         state_bloom_content_bits(g));
+    state_overlaid_prepare(table, tamis_state_bloom_code_bits(g[OVERLAID_VALUES]),
+                           state_bloom_content_bits(g));
 }
 
 /* ------------------------------------------------------------------ the rules of a cell */
 
 /* A content is 1 + value, or DK, and above it the number of keys beside the first. DK is the code
  * after the last value. */
-TAMIS_INLINE uint64_t state_bloom_unknown(const shared_shape *shape) {
+TAMIS_INLINE uint64_t state_bloom_unknown(const overlaid_shape *shape) {
     return shape->values + 1;
 }
 
-TAMIS_INLINE uint64_t state_bloom_content(const shared_shape *shape, uint64_t code, uint64_t more) {
+TAMIS_INLINE uint64_t state_bloom_content(const overlaid_shape *shape, uint64_t code,
+                                          uint64_t more) {
     return code | more << shape->code_bits;
 }
 
 /* Insertion: the first key of a cell writes its value; another one makes it DK, unless both are
  * known to have the same value, which takes counters: a cell that does not count and says a value
  * belongs to one key. */
-TAMIS_INLINE uint64_t state_bloom_inserted(const shared_shape *shape, uint64_t content,
+TAMIS_INLINE uint64_t state_bloom_inserted(const overlaid_shape *shape, uint64_t content,
                                            uint64_t code) {
     if (content == 0) return code;
-    uint64_t const more = state_shared_count(shape, content);
-    bool const     is_same = state_shared_code(shape, content) == code && shape->top != 0;
+    uint64_t const more = state_overlaid_count(shape, content);
+    bool const     is_same = state_overlaid_code(shape, content) == code && shape->top != 0;
     return state_bloom_content(shape, is_same ? code : state_bloom_unknown(shape),
                                min_u64(more + 1, shape->top));
 }
 
 /* Modify: the only key of a cell changes its value; with other keys the cell becomes DK. */
-TAMIS_INLINE uint64_t state_bloom_modified(const shared_shape *shape, uint64_t content,
+TAMIS_INLINE uint64_t state_bloom_modified(const overlaid_shape *shape, uint64_t content,
                                            uint64_t code) {
-    uint64_t const was = state_shared_code(shape, content);
-    uint64_t const more = state_shared_count(shape, content);
+    uint64_t const was = state_overlaid_code(shape, content);
+    uint64_t const more = state_overlaid_count(shape, content);
     if (was == state_bloom_unknown(shape) || was == code) return content;
     return state_bloom_content(shape, more == 0 ? code : state_bloom_unknown(shape), more);
 }
 
 /* Deletion: the last key of a cell leaves it empty. A cell that is stuck, or DK and not counting,
  * may have any number of keys, and stays. */
-TAMIS_INLINE uint64_t state_bloom_deleted(const shared_shape *shape, uint64_t content) {
-    uint64_t const more = state_shared_count(shape, content);
+TAMIS_INLINE uint64_t state_bloom_deleted(const overlaid_shape *shape, uint64_t content) {
+    uint64_t const more = state_overlaid_count(shape, content);
     bool const     is_many = shape->top == 0
-                                 ? state_shared_code(shape, content) == state_bloom_unknown(shape)
+                                 ? state_overlaid_code(shape, content) == state_bloom_unknown(shape)
                                  : more == shape->top;
     if (is_many) return content;
     return more == 0 ? 0 : content - (UINT64_C(1) << shape->code_bits);
@@ -165,8 +166,9 @@ typedef struct bloom_saying {
 /* One more cell. A DK cell says nothing. An empty one, or a second value, means that the key was
  * never put: all cells of a key that was put are in use, and each says the value of the key or
  * DK. */
-TAMIS_INLINE void state_bloom_hear(const shared_shape *shape, uint64_t cell, bloom_saying *saying) {
-    uint64_t const code = state_shared_code(shape, cell);
+TAMIS_INLINE void state_bloom_hear(const overlaid_shape *shape, uint64_t cell,
+                                   bloom_saying *saying) {
+    uint64_t const code = state_overlaid_code(shape, cell);
     bool const     is_value = code != 0 && code != state_bloom_unknown(shape);
     saying->is_absent |= code == 0 || (is_value && saying->code != 0 && saying->code != code);
     if (is_value) saying->code = code;
@@ -183,11 +185,11 @@ TAMIS_INLINE tamis_status state_bloom_status(const bloom_saying *saying) {
  * is called and not inlined: one copy of it is compiled, and not six. */
 static __attribute__((noinline)) tamis_status state_bloom_find(const tamis_table *table,
                                                                uint64_t hash, uint64_t from,
-                                                               shared_found *ret_found,
-                                                               uint64_t     *ret_code) {
-    const shared_shape *const shape = state_shared_shape(table);
-    bloom_saying              saying = { 0, false };
-    shared_read(&shape->cells, table->body, hash, ret_found);
+                                                               overlaid_found *ret_found,
+                                                               uint64_t       *ret_code) {
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    bloom_saying                saying = { 0, false };
+    overlaid_read(&shape->cells, table->body, hash, ret_found);
     for (unsigned i = 0; i < ret_found->n; i++)
         state_bloom_hear(shape, ret_found->cell[i], &saying);
     tamis_status const status = state_bloom_status(&saying);
@@ -198,11 +200,11 @@ static __attribute__((noinline)) tamis_status state_bloom_find(const tamis_table
 
 /* The same without changing anything: stops at the first cell that settles it. */
 static tamis_status state_bloom_get(const tamis_table *table, uint64_t hash, uint32_t *ret_value) {
-    const shared_shape *const shape = state_shared_shape(table);
-    bloom_saying              saying = { 0, false };
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    bloom_saying                saying = { 0, false };
     for (unsigned i = 0; i < shape->cells.hashes && !saying.is_absent; i++) {
         uint64_t const place = probes_place(hash, i, shape->cells.n);
-        state_bloom_hear(shape, shared_get(&shape->cells, table->body, place), &saying);
+        state_bloom_hear(shape, overlaid_get(&shape->cells, table->body, place), &saying);
     }
     tamis_status const status = state_bloom_status(&saying);
     if (status == TAMIS_OK) *ret_value = (uint32_t)(saying.code - 1);
@@ -214,70 +216,71 @@ static tamis_status state_bloom_get(const tamis_table *table, uint64_t hash, uin
 /* Write a cell of a key that was put, moved or touched: its content, with a new timer. The timer
  * depends on the value of the cell; a DK cell may have keys of any value, and gets the longest
  * timer. */
-TAMIS_INLINE void state_bloom_write(tamis_table *table, const shared_found *found, unsigned i,
+TAMIS_INLINE void state_bloom_write(tamis_table *table, const overlaid_found *found, unsigned i,
                                     uint64_t content) {
-    const shared_shape *const shape = state_shared_shape(table);
-    uint64_t const            code = state_shared_code(shape, content);
-    uint64_t const            value = code == state_bloom_unknown(shape) ? UINT64_MAX : code - 1;
-    uint64_t const            unit = shared_unit(&shape->cells, found->place[i]);
-    uint64_t const            timer = sweep_fresh(&table->sweep, unit, value);
-    state_shared_write(table, found->place[i], found->cell[i],
-                       shared_cell(&shape->cells, content, timer));
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    uint64_t const              code = state_overlaid_code(shape, content);
+    uint64_t const              value = code == state_bloom_unknown(shape) ? UINT64_MAX : code - 1;
+    uint64_t const              unit = overlaid_unit(&shape->cells, found->place[i]);
+    uint64_t const              timer = sweep_fresh(&table->sweep, unit, value);
+    state_overlaid_write(table, found->place[i], found->cell[i],
+                         overlaid_cell(&shape->cells, content, timer));
 }
 
 /* The paper's insertion, in each cell of the key. All cells were read before the first is written,
- * and no cell is there twice (core/shared.h), so that a key never finds its own value in a cell. */
-static void state_bloom_insert(tamis_table *table, const shared_found *found, uint32_t value) {
-    const shared_shape *const shape = state_shared_shape(table);
+ * and no cell is there twice (core/overlaid.h), so that a key never finds its own value in a
+ * cell. */
+static void state_bloom_insert(tamis_table *table, const overlaid_found *found, uint32_t value) {
+    const overlaid_shape *const shape = state_overlaid_shape(table);
     for (unsigned i = 0; i < found->n; i++) {
-        uint64_t const content = shared_content(&shape->cells, found->cell[i]);
+        uint64_t const content = overlaid_content(&shape->cells, found->cell[i]);
         state_bloom_write(table, found, i,
                           state_bloom_inserted(shape, content, value + UINT64_C(1)));
     }
-    state_shared_count_key(table, 1);
+    state_overlaid_count_key(table, 1);
 }
 
 /* The paper's modification, in each cell of the key. */
-static void state_bloom_modify(tamis_table *table, const shared_found *found, uint32_t value) {
-    const shared_shape *const shape = state_shared_shape(table);
+static void state_bloom_modify(tamis_table *table, const overlaid_found *found, uint32_t value) {
+    const overlaid_shape *const shape = state_overlaid_shape(table);
     for (unsigned i = 0; i < found->n; i++) {
-        uint64_t const content = shared_content(&shape->cells, found->cell[i]);
+        uint64_t const content = overlaid_content(&shape->cells, found->cell[i]);
         state_bloom_write(table, found, i,
                           state_bloom_modified(shape, content, value + UINT64_C(1)));
     }
 }
 
 /* A key that is there, known or not, is refreshed, and the status passed on. */
-static tamis_status state_bloom_refresh(tamis_table *table, const shared_found *found,
+static tamis_status state_bloom_refresh(tamis_table *table, const overlaid_found *found,
                                         tamis_status status) {
     bool const is_there = status == TAMIS_OK || status == TAMIS_ERR_UNKNOWN;
-    for (unsigned i = 0; is_there && state_shared_ages(table) && i < found->n; i++) {
+    for (unsigned i = 0; is_there && state_overlaid_ages(table) && i < found->n; i++) {
         state_bloom_write(table, found, i,
-                          shared_content(&state_shared_shape(table)->cells, found->cell[i]));
+                          overlaid_content(&state_overlaid_shape(table)->cells, found->cell[i]));
     }
     return status;
 }
 
 /* Drop a key that is found with `status`. If its value is not known, it can still be dropped if
  * cells have counters: they count it in any case. */
-static tamis_status state_bloom_delete(tamis_table *table, const shared_found *found,
+static tamis_status state_bloom_delete(tamis_table *table, const overlaid_found *found,
                                        tamis_status status) {
-    const shared_shape *const shape = state_shared_shape(table);
+    const overlaid_shape *const shape = state_overlaid_shape(table);
     if (status == TAMIS_ERR_UNKNOWN && shape->top != 0) status = TAMIS_OK;
     if (status != TAMIS_OK) return status;
     for (unsigned i = 0; i < found->n; i++) {
         uint64_t const cell = found->cell[i];
-        uint64_t const content = state_bloom_deleted(shape, shared_content(&shape->cells, cell));
-        uint64_t const timer = content != 0 ? shared_timer(&shape->cells, cell) : 0;
-        state_shared_write(table, found->place[i], cell,
-                           shared_cell(&shape->cells, content, timer));
+        uint64_t const content = state_bloom_deleted(shape, overlaid_content(&shape->cells, cell));
+        uint64_t const timer = content != 0 ? overlaid_timer(&shape->cells, cell) : 0;
+        state_overlaid_write(table, found->place[i], cell,
+                             overlaid_cell(&shape->cells, content, timer));
     }
-    state_shared_count_key(table, -1);
+    state_overlaid_count_key(table, -1);
     return TAMIS_OK;
 }
 
 /* A key that is found with `status` has `value` from now on, if it can be known. */
-static tamis_status state_bloom_assign(tamis_table *table, const shared_found *found,
+static tamis_status state_bloom_assign(tamis_table *table, const overlaid_found *found,
                                        tamis_status status, uint32_t value) {
     if (status == TAMIS_ERR_UNKNOWN) return state_bloom_refresh(table, found, status);
     if (status == TAMIS_ERR_ABSENT)
@@ -289,14 +292,14 @@ static tamis_status state_bloom_assign(tamis_table *table, const shared_found *f
 
 /* ------------------------------------------------------------------ keys */
 
-/* Every put is a new key, except as state_shared_is_new() says. With timers, one that is there with
- * another value is refused. */
+/* Every put is a new key, except as state_overlaid_is_new() says. With timers, one that is there
+ * with another value is refused. */
 static tamis_status state_bloom_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, value, &found, &code);
-    if (status == TAMIS_ERR_CONFLICT && state_shared_ages(table)) return status;
-    if (!state_shared_is_new(table, status)) return state_bloom_refresh(table, &found, status);
+    if (status == TAMIS_ERR_CONFLICT && state_overlaid_ages(table)) return status;
+    if (!state_overlaid_is_new(table, status)) return state_bloom_refresh(table, &found, status);
     state_bloom_insert(table, &found, value);
     return TAMIS_OK;
 }
@@ -305,7 +308,7 @@ static tamis_status state_bloom_put(tamis_table *table, uint64_t hash, uint32_t 
  * moved, but a key that is there is refreshed: it was heard of. */
 static tamis_status state_bloom_move(tamis_table *table, uint64_t hash, uint64_t from,
                                      uint32_t to) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, from, &found, &code);
     if (status != TAMIS_OK) return state_bloom_refresh(table, &found, status);
@@ -315,7 +318,7 @@ static tamis_status state_bloom_move(tamis_table *table, uint64_t hash, uint64_t
 
 /* Heard of: all cells of the key start their timers again. */
 static tamis_status state_bloom_touch(tamis_table *table, uint64_t hash) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
     return state_bloom_refresh(table, &found, status);
@@ -323,7 +326,7 @@ static tamis_status state_bloom_touch(tamis_table *table, uint64_t hash) {
 
 /* A drop that expects another value than the key has changes nothing. */
 static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, from, &found, &code);
     return state_bloom_delete(table, &found, status);
@@ -331,7 +334,7 @@ static tamis_status state_bloom_drop(tamis_table *table, uint64_t hash, uint64_t
 
 /* Unlike put, set never counts a key twice that is known to be there. */
 static tamis_status state_bloom_set(tamis_table *table, uint64_t hash, uint32_t value) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     tamis_status const status = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
     return state_bloom_assign(table, &found, status, value);
@@ -340,7 +343,7 @@ static tamis_status state_bloom_set(tamis_table *table, uint64_t hash, uint32_t 
 /* Get, ask the caller's machine, and change the cells that were read: one look. */
 static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const kind_stepper *stepper,
                                      tamis_status *ret_was, uint32_t *ret_value) {
-    shared_found       found;
+    overlaid_found     found;
     uint64_t           code;
     uint32_t           to = 0;
     tamis_status const was = state_bloom_find(table, hash, TAMIS_ANY_VALUE, &found, &code);
@@ -361,11 +364,11 @@ static tamis_status state_bloom_step(tamis_table *table, uint64_t hash, const ki
 static void state_bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                               bool is_update) {
     (void)is_update;
-    shared_fetch(&state_shared_shape(table)->cells, table->body, hash, n, SHARED_MAX_HASHES);
+    overlaid_fetch(&state_overlaid_shape(table)->cells, table->body, hash, n, OVERLAID_MAX_HASHES);
 }
 
 static uint64_t state_bloom_units(const uint64_t *g) {
-    return state_shared_units(g, state_bloom_content_bits(g));
+    return state_overlaid_units(g, state_bloom_content_bits(g));
 }
 
 /* ------------------------------------------------------------------ whole tables */
@@ -374,26 +377,26 @@ static uint64_t state_bloom_units(const uint64_t *g) {
  * for the second "first key". It keeps its value if both say the same. If cells have no
  * counters, a cell with a value has one key, which may not be the same key in both tables: then
  * it becomes DK. */
-TAMIS_INLINE uint64_t state_bloom_join(const shared_shape *shape, uint64_t a, uint64_t b) {
-    uint64_t const code = state_shared_code(shape, a);
-    bool const     is_same = code == state_shared_code(shape, b) && shape->top != 0;
-    uint64_t const more = state_shared_count(shape, a) + state_shared_count(shape, b) + 1;
+TAMIS_INLINE uint64_t state_bloom_join(const overlaid_shape *shape, uint64_t a, uint64_t b) {
+    uint64_t const code = state_overlaid_code(shape, a);
+    bool const     is_same = code == state_overlaid_code(shape, b) && shape->top != 0;
+    uint64_t const more = state_overlaid_count(shape, a) + state_overlaid_count(shape, b) + 1;
     return state_bloom_content(shape, is_same ? code : state_bloom_unknown(shape),
                                min_u64(more, shape->top));
 }
 
 static tamis_status state_bloom_merge(tamis_table *into, const tamis_table *from) {
-    state_shared_merge(into, from, state_bloom_join);
+    state_overlaid_merge(into, from, state_bloom_join);
     return TAMIS_OK;
 }
 
 /* How many cells are DK: what makes keys unknown. */
 static void state_bloom_census(const tamis_table *table, kind_census *ret_census) {
-    const shared_shape *const shape = state_shared_shape(table);
-    uint64_t                  unknown = 0;
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    uint64_t                    unknown = 0;
     for (uint64_t place = 0; place < shape->cells.n; place++) {
-        uint64_t const cell = shared_get(&shape->cells, table->body, place);
-        unknown += state_shared_code(shape, cell) == state_bloom_unknown(shape);
+        uint64_t const cell = overlaid_get(&shape->cells, table->body, place);
+        unknown += state_overlaid_code(shape, cell) == state_bloom_unknown(shape);
     }
     ret_census->unknown_cells = unknown;
 }
@@ -404,13 +407,13 @@ static void state_bloom_census(const tamis_table *table, kind_census *ret_census
  * s_i the share of cells that say i and q that of DK cells, value i has the chance (s_i + q)^k -
  * q^k; the chances of all values add up. */
 static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey) {
-    const shared_shape *const shape = state_shared_shape(table);
-    double const              m = (double)shape->cells.n, k = shape->cells.hashes;
-    uint64_t                  says[STATE_BLOOM_TOLD_APART] = { 0 }, unknown = 0, used = 0;
-    double                    fpr = 0;
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    double const                m = (double)shape->cells.n, k = shape->cells.hashes;
+    uint64_t                    says[STATE_BLOOM_TOLD_APART] = { 0 }, unknown = 0, used = 0;
+    double                      fpr = 0;
     for (uint64_t place = 0; place < shape->cells.n; place++) {
-        uint64_t const cell = shared_get(&shape->cells, table->body, place);
-        uint64_t const code = state_shared_code(shape, cell);
+        uint64_t const cell = overlaid_get(&shape->cells, table->body, place);
+        uint64_t const code = state_overlaid_code(shape, cell);
         unknown += code == state_bloom_unknown(shape);
         used += cell != 0;
         if (code != 0 && code != state_bloom_unknown(shape))
@@ -420,18 +423,18 @@ static void state_bloom_survey(const tamis_table *table, kind_survey *ret_survey
         fpr += pow((double)(says[i] + unknown) / m, k) - pow((double)unknown / m, k);
     }
     *ret_survey = (kind_survey){ .fpr = fpr,
-                                 .distinct = state_shared_estimate(&shape->cells, used),
+                                 .distinct = state_overlaid_estimate(&shape->cells, used),
                                  .load = (double)used / m };
 }
 
 /* A cell in use says a value of this table, or DK. */
-TAMIS_INLINE bool state_bloom_is_content(const shared_shape *shape, uint64_t content) {
-    uint64_t const code = state_shared_code(shape, content);
+TAMIS_INLINE bool state_bloom_is_content(const overlaid_shape *shape, uint64_t content) {
+    uint64_t const code = state_overlaid_code(shape, content);
     return code != 0 && code <= state_bloom_unknown(shape);
 }
 
 static bool state_bloom_validate(const tamis_table *table, const char **reterr_why) {
-    return state_shared_validate(table, state_bloom_is_content, reterr_why);
+    return state_overlaid_validate(table, state_bloom_is_content, reterr_why);
 }
 
 static const kind_states state_bloom_states = {
@@ -443,9 +446,9 @@ static const kind_states state_bloom_states = {
     .drop = state_bloom_drop,
     .step = state_bloom_step,
     .units = state_bloom_units,
-    .holds_values = state_shared_holds_values,
-    .sweep = state_shared_sweep,
-    .keys = state_shared_keys,
+    .holds_values = state_overlaid_holds_values,
+    .sweep = state_overlaid_sweep,
+    .keys = state_overlaid_keys,
     .census = state_bloom_census,
     .merge = state_bloom_merge,
 };
@@ -455,9 +458,9 @@ KIND_EXPORT(state_bloom) = {
     .summary = "stateful Bloom filter: never a wrong value for a key that is there",
     .isa = KIND_ISA,
     .fields = { { "cells", 2, (UINT64_MAX - 7) / 2 }, /* of two bits, the fewest */
-                { "hashes", 1, SHARED_MAX_HASHES },
+                { "hashes", 1, OVERLAID_MAX_HASHES },
                 { "values", 2, KIND_MAX_VALUES },
-                { "counter_bits", 0, SHARED_MAX_COUNTER_BITS },
+                { "counter_bits", 0, OVERLAID_MAX_COUNTER_BITS },
                 { "timer_bits", 0, SWEEP_MAX_BITS },
                 { NULL, 0, 0 } },
     .plan = state_bloom_plan,

@@ -3,14 +3,14 @@
 
 #include <math.h>
 
-#define ROUNDS 100 /* towards the number of keys that stay */
+#define DIRECT_ROUNDS 100 /* towards the number of keys that stay */
 
 unsigned tamis_state_direct_count_bits(const uint64_t *g) {
-    return g[SHARED_COUNTER_BITS] == 0 ? 1 : (unsigned)g[SHARED_COUNTER_BITS];
+    return g[OVERLAID_COUNTER_BITS] == 0 ? 1 : (unsigned)g[OVERLAID_COUNTER_BITS];
 }
 
 unsigned tamis_state_direct_cell_bits(const uint64_t *g) {
-    return tamis_state_direct_count_bits(g) + (unsigned)g[SHARED_TIMER_BITS];
+    return tamis_state_direct_count_bits(g) + (unsigned)g[OVERLAID_TIMER_BITS];
 }
 
 /* One of V pairs seems to be there, and the V - 1 others do not. */
@@ -34,25 +34,25 @@ typedef struct filling {
 /* Each key is in the table with one pair at a time, and leaves up to V pairs behind it in its life,
  * which can make counters stick. */
 static filling filling_of(const uint64_t *g, double keys, double lifetime) {
-    double const   m = (double)g[SHARED_CELLS], values = (double)g[SHARED_VALUES];
-    unsigned const k = (unsigned)g[SHARED_HASHES], bits = (unsigned)g[SHARED_COUNTER_BITS];
+    double const   m = (double)g[OVERLAID_CELLS], values = (double)g[OVERLAID_VALUES];
+    unsigned const k = (unsigned)g[OVERLAID_HASHES], bits = (unsigned)g[OVERLAID_COUNTER_BITS];
     double const   top = (double)(UINT64_C(1) << bits) - 1;
     double const   pairs = fmax(keys, lifetime) * values;
-    double const   stuck = bits == 0 ? 0 : tamis_shared_stuck(m, k, keys, pairs, top);
+    double const   stuck = bits == 0 ? 0 : tamis_overlaid_stuck(m, k, keys, pairs, top);
     double const   held = fmin(-expm1(k * keys * log1p(-1 / m)) + stuck, 1);
-    return (filling){ stuck, held, fmin(tamis_shared_all(held, m, k) + keys / 0x1p64, 1) };
+    return (filling){ stuck, held, fmin(tamis_overlaid_all(held, m, k) + keys / 0x1p64, 1) };
 }
 
 /* N = n + (L - n) u(N), from below: u grows with N, so every round is below the solution, and the
  * last one is it. L: all stay, or nearly so. */
 double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime) {
-    bool const is_counted = g[SHARED_COUNTER_BITS] != 0, is_timed = g[SHARED_TIMER_BITS] != 0;
+    bool const is_counted = g[OVERLAID_COUNTER_BITS] != 0, is_timed = g[OVERLAID_TIMER_BITS] != 0;
     if (is_timed || lifetime <= n) return n;
     if (!is_counted) return lifetime;
     double keys = n;
-    for (unsigned i = 0; i < ROUNDS && keys < lifetime; i++) {
+    for (unsigned i = 0; i < DIRECT_ROUNDS && keys < lifetime; i++) {
         double const f = filling_of(g, keys, lifetime).f;
-        double const unknown = tamis_state_direct_unknown(f, (double)g[SHARED_VALUES]);
+        double const unknown = tamis_state_direct_unknown(f, (double)g[OVERLAID_VALUES]);
         double const next = n + (lifetime - n) * unknown;
         if (next - keys <= 1e-6 * n) return next;
         keys = next;
@@ -64,15 +64,15 @@ double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime) {
  * 1 / V: its slope there is 0. Between n and N keys, what is stated is the largest: that at 1 / V,
  * if f comes past it, or else at the end that is nearer. */
 void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
-                                 shared_forecast *ret) {
-    double const  values = (double)g[SHARED_VALUES];
+                                 overlaid_forecast *ret) {
+    double const  values = (double)g[OVERLAID_VALUES];
     double const  keys = tamis_state_direct_keys(g, n, lifetime);
     filling const first = filling_of(g, n, lifetime), last = filling_of(g, keys, lifetime);
     double const  worst = fmin(fmax(1 / values, first.f), last.f);
-    *ret = (shared_forecast){ .fpr = tamis_state_direct_fpr(worst, values),
-                              .unknown = tamis_state_direct_unknown(last.f, values),
-                              .saturation = -expm1(-(double)g[SHARED_CELLS] * last.stuck),
-                              .held = last.held };
+    *ret = (overlaid_forecast){ .fpr = tamis_state_direct_fpr(worst, values),
+                                .unknown = tamis_state_direct_unknown(last.f, values),
+                                .saturation = -expm1(-(double)g[OVERLAID_CELLS] * last.stuck),
+                                .held = last.held };
 }
 
 /* ------------------------------------------------------------------ choice */
@@ -80,13 +80,13 @@ void tamis_state_direct_forecast(const uint64_t *g, double n, double lifetime,
 /* With timers only on request (size.h); at most 16 values; and counters have 2 bits at least, or
  * none. */
 bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g) {
-    static const shared_rules rules = { .law = tamis_state_direct_forecast,
-                                        .cell_bits = tamis_state_direct_cell_bits,
-                                        .least_counter_bits = STATE_DIRECT_MIN_COUNTER_BITS,
-                                        .most_counter_bits = SHARED_MAX_COUNTER_BITS };
-    uint64_t const            bits = g[SHARED_COUNTER_BITS];
+    static const overlaid_rules rules = { .law = tamis_state_direct_forecast,
+                                          .cell_bits = tamis_state_direct_cell_bits,
+                                          .least_counter_bits = STATE_DIRECT_MIN_COUNTER_BITS,
+                                          .most_counter_bits = OVERLAID_MAX_COUNTER_BITS };
+    uint64_t const              bits = g[OVERLAID_COUNTER_BITS];
     if (need->values > STATE_DIRECT_MAX_VALUES) return false;
     if (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS) return false;
     if (need->timer_bits != 0 && bits == NEED_FREE) return false; /* only on request */
-    return tamis_shared_choose(need, &rules, g);
+    return tamis_overlaid_choose(need, &rules, g);
 }

@@ -2,7 +2,7 @@
  *
  * Names: m cells, k hashes, n keys at a time, L in a life, V values. A pair (key, value) is an
  * element of a counting filter, so n pairs occupy their cells, and an absent pair seems to be
- * present with f = P[all of its cells are in use] (theory/shared_size.h). A lookup tests each of
+ * present with f = P[all of its cells are in use] (theory/overlaid_size.h). A lookup tests each of
  * the V values.
  *
  *     false positive   exactly one pair seems present:         V f (1-f)^(V-1)
@@ -43,7 +43,7 @@
 #define TAMIS_KINDS_STATE_DIRECT_SIZE_H
 
 #include "need.h"
-#include "theory/shared_size.h"
+#include "theory/overlaid_size.h"
 
 #define STATE_DIRECT_MAX_VALUES 16 /* every get tests all of them */
 #define STATE_DIRECT_MIN_COUNTER_BITS 2
@@ -56,7 +56,7 @@ unsigned tamis_state_direct_cell_bits(const uint64_t *g);
 /* N: how many keys there are in the end, at most. */
 double tamis_state_direct_keys(const uint64_t *g, double n, double lifetime);
 
-shared_law tamis_state_direct_forecast;
+overlaid_law tamis_state_direct_forecast;
 
 /* Fill in what is free of the geometry. False: it cannot be had. */
 bool tamis_state_direct_choose(const tamis_need *need, uint64_t *g);

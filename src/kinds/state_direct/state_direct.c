@@ -49,10 +49,10 @@
  * If pairs with different timeouts share a cell, its timer is the longer one. A key that was silent
  * loses its cells one by one, as in state_bloom, with the same consequences.
  *
- * Invariants: those of state_shared.h. (I6 is empty: any content is a count.)
+ * Invariants: those of state_overlaid.h. (I6 is empty: any content is a count.)
  */
 #include "size.h"
-#include "state_shared.h"
+#include "state_overlaid.h"
 #include "theory/bloom_rate.h"
 
 /* Remix 64 + value of a key's hash is the hash of the pair; remixes 0 to 63 of that are places. */
@@ -61,29 +61,29 @@
 /* ------------------------------------------------------------------ planning */
 
 static tamis_status state_direct_plan(const tamis_need *need, uint64_t *ret_geometry) {
-    return state_shared_plan(need, tamis_state_direct_choose, ret_geometry);
+    return state_overlaid_plan(need, tamis_state_direct_choose, ret_geometry);
 }
 
 /* A counter of one bit would stick at its first pair: 2 bits are the fewest. */
 static bool state_direct_body_bytes(const uint64_t *g, uint64_t *ret_bytes) {
-    uint64_t const bits = g[SHARED_COUNTER_BITS];
-    if (g[SHARED_VALUES] < 2 || g[SHARED_VALUES] > STATE_DIRECT_MAX_VALUES) return false;
-    if (bits > SHARED_MAX_COUNTER_BITS || (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS))
+    uint64_t const bits = g[OVERLAID_COUNTER_BITS];
+    if (g[OVERLAID_VALUES] < 2 || g[OVERLAID_VALUES] > STATE_DIRECT_MAX_VALUES) return false;
+    if (bits > OVERLAID_MAX_COUNTER_BITS || (bits != 0 && bits < STATE_DIRECT_MIN_COUNTER_BITS))
         return false;
-    return tamis_shared_body_bytes(g, tamis_state_direct_cell_bits(g), ret_bytes);
+    return tamis_overlaid_body_bytes(g, tamis_state_direct_cell_bits(g), ret_bytes);
 }
 
 /* A value that the key does not have is tested until a cell is empty. */
 static void state_direct_predict(const uint64_t *g, const tamis_workload *work,
                                  tamis_forecast *ret_forecast) {
-    unsigned const  k = (unsigned)g[SHARED_HASHES];
-    double const    values = (double)g[SHARED_VALUES];
-    double const    lines = (double)g[SHARED_CELLS] * tamis_state_direct_cell_bits(g) / 512;
-    shared_forecast told;
+    unsigned const    k = (unsigned)g[OVERLAID_HASHES];
+    double const      values = (double)g[OVERLAID_VALUES];
+    double const      lines = (double)g[OVERLAID_CELLS] * tamis_state_direct_cell_bits(g) / 512;
+    overlaid_forecast told;
     tamis_state_direct_forecast(g, (double)work->capacity, (double)work->lifetime, &told);
     double const one = tamis_bloom_lines_present(lines, k);
     double const other = tamis_bloom_lines_absent(lines, k, told.held);
-    double const look = g[SHARED_TIMER_BITS] != 0 ? values * other : 0; /* before it is put */
+    double const look = g[OVERLAID_TIMER_BITS] != 0 ? values * other : 0; /* before it is put */
     *ret_forecast = (tamis_forecast){ .fpr = told.fpr,
                                       .unknown = told.unknown,
                                       .saturation = told.saturation,
@@ -95,7 +95,7 @@ static void state_direct_predict(const uint64_t *g, const tamis_workload *work,
 static void state_direct_prepare(tamis_table *table) {
     uint64_t bytes;
     if (!state_direct_body_bytes(table->geometry, &bytes)) return; /* it will get no body either */
-    state_shared_prepare(table, 0, tamis_state_direct_count_bits(table->geometry));
+    state_overlaid_prepare(table, 0, tamis_state_direct_count_bits(table->geometry));
 }
 
 /* ------------------------------------------------------------------ pairs */
@@ -108,42 +108,42 @@ TAMIS_INLINE uint64_t state_direct_pair(uint64_t hash, uint64_t value) {
 
 /* Change a cell: its count, and a timer that lasts at least as long as the value, since another
  * pair of the cell may last longer. */
-TAMIS_INLINE void state_direct_write(tamis_table *table, const shared_found *pair, unsigned i,
+TAMIS_INLINE void state_direct_write(tamis_table *table, const overlaid_found *pair, unsigned i,
                                      uint64_t count, uint64_t value) {
-    const shared_cells *const cells = &state_shared_shape(table)->cells;
-    uint64_t const fresh = sweep_fresh(&table->sweep, shared_unit(cells, pair->place[i]), value);
-    uint64_t const timer = max_u64(shared_timer(cells, pair->cell[i]), fresh);
-    state_shared_write(table, pair->place[i], pair->cell[i], shared_cell(cells, count, timer));
+    const overlaid_cells *const cells = &state_overlaid_shape(table)->cells;
+    uint64_t const fresh = sweep_fresh(&table->sweep, overlaid_unit(cells, pair->place[i]), value);
+    uint64_t const timer = max_u64(overlaid_timer(cells, pair->cell[i]), fresh);
+    state_overlaid_write(table, pair->place[i], pair->cell[i], overlaid_cell(cells, count, timer));
 }
 
 /* The cells of a pair count one more; a mark is 1. Of a pair whose hashes meet in one cell, that
- * cell counts once: shared_read() leaves out places that were there before. */
+ * cell counts once: overlaid_read() leaves out places that were there before. */
 static void state_direct_add(tamis_table *table, uint64_t hash, uint64_t value) {
-    const shared_shape *const shape = state_shared_shape(table);
-    uint64_t const            most = max_u64(shape->top, 1);
-    shared_found              pair;
-    shared_read(&shape->cells, table->body, state_direct_pair(hash, value), &pair);
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    uint64_t const              most = max_u64(shape->top, 1);
+    overlaid_found              pair;
+    overlaid_read(&shape->cells, table->body, state_direct_pair(hash, value), &pair);
     for (unsigned i = 0; i < pair.n; i++) {
-        uint64_t const count = shared_content(&shape->cells, pair.cell[i]);
+        uint64_t const count = overlaid_content(&shape->cells, pair.cell[i]);
         state_direct_write(table, &pair, i, min_u64(count + 1, most), value);
     }
 }
 
 /* The cells of a pair that is held, in a table that counts, count one less. */
-static void state_direct_remove(tamis_table *table, const shared_found *pair) {
-    const shared_shape *const shape = state_shared_shape(table);
+static void state_direct_remove(tamis_table *table, const overlaid_found *pair) {
+    const overlaid_shape *const shape = state_overlaid_shape(table);
     for (unsigned i = 0; i < pair->n; i++) {
-        uint64_t const cell = pair->cell[i], count = shared_content(&shape->cells, cell);
+        uint64_t const cell = pair->cell[i], count = overlaid_content(&shape->cells, cell);
         if (count == shape->top) continue; /* stuck */
-        state_shared_write(table, pair->place[i], cell, count == 1 ? 0 : cell - 1);
+        state_overlaid_write(table, pair->place[i], cell, count == 1 ? 0 : cell - 1);
     }
 }
 
 /* The timers of a pair start again; its counts stay. */
-static void state_direct_refresh(tamis_table *table, const shared_found *pair, uint64_t value) {
-    const shared_cells *const cells = &state_shared_shape(table)->cells;
+static void state_direct_refresh(tamis_table *table, const overlaid_found *pair, uint64_t value) {
+    const overlaid_cells *const cells = &state_overlaid_shape(table)->cells;
     for (unsigned i = 0; i < pair->n; i++)
-        state_direct_write(table, pair, i, shared_content(cells, pair->cell[i]), value);
+        state_direct_write(table, pair, i, overlaid_content(cells, pair->cell[i]), value);
 }
 
 /* ------------------------------------------------------------------ looking */
@@ -151,14 +151,14 @@ static void state_direct_refresh(tamis_table *table, const shared_found *pair, u
 /* Is the cell in use? */
 TAMIS_INLINE bool state_direct_holds(const void *any, uint64_t place) {
     const tamis_table *const table = any;
-    return shared_get(&state_shared_shape(table)->cells, table->body, place) != 0;
+    return overlaid_get(&state_overlaid_shape(table)->cells, table->body, place) != 0;
 }
 
 /* The values that a key seems to have: bit v for the value v. A pair is left at its first empty
  * cell. */
 TAMIS_INLINE uint64_t state_direct_hits(const tamis_table *table, uint64_t hash) {
-    const shared_shape *const shape = state_shared_shape(table);
-    uint64_t                  hits = 0;
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    uint64_t                    hits = 0;
     for (unsigned value = 0; value < shape->values; value++) {
         bool const is_hit = probes_hold(table, state_direct_pair(hash, value), 0,
                                         shape->cells.hashes, shape->cells.n, state_direct_holds);
@@ -181,10 +181,10 @@ TAMIS_INLINE tamis_status state_direct_status(uint64_t hits) {
 
 /* Read the cells of a pair, to change them. Are they all in use? */
 TAMIS_INLINE bool state_direct_read(const tamis_table *table, uint64_t hash, uint64_t value,
-                                    shared_found *ret_pair) {
+                                    overlaid_found *ret_pair) {
     bool is_held = true;
-    shared_read(&state_shared_shape(table)->cells, table->body, state_direct_pair(hash, value),
-                ret_pair);
+    overlaid_read(&state_overlaid_shape(table)->cells, table->body, state_direct_pair(hash, value),
+                  ret_pair);
     for (unsigned i = 0; i < ret_pair->n; i++) is_held &= ret_pair->cell[i] != 0;
     return is_held;
 }
@@ -200,7 +200,7 @@ TAMIS_INLINE bool state_direct_read(const tamis_table *table, uint64_t hash, uin
  *     any value   several                           _UNKNOWN: one of them is the key's
  *     either      none                              _ABSENT */
 static tamis_status state_direct_find(const tamis_table *table, uint64_t hash, uint64_t from,
-                                      shared_found *ret_pair, uint64_t *ret_value,
+                                      overlaid_found *ret_pair, uint64_t *ret_value,
                                       uint64_t *ret_hits) {
     *ret_value = from;
     *ret_hits = 0;
@@ -219,8 +219,8 @@ static tamis_status state_direct_find(const tamis_table *table, uint64_t hash, u
 /* The value of the key is not known: refresh all pairs that it seems to have, since one of them is
  * real. */
 static tamis_status state_direct_refresh_all(tamis_table *table, uint64_t hash, uint64_t hits) {
-    for (uint64_t left = hits; left != 0 && state_shared_ages(table); left &= left - 1) {
-        shared_found   pair;
+    for (uint64_t left = hits; left != 0 && state_overlaid_ages(table); left &= left - 1) {
+        overlaid_found pair;
         unsigned const value = bits_lowest(left);
         (void)state_direct_read(table, hash, value, &pair);
         state_direct_refresh(table, &pair, value);
@@ -230,38 +230,38 @@ static tamis_status state_direct_refresh_all(tamis_table *table, uint64_t hash, 
 
 /* The pair of a key is found; the key has another value from now on. Marks of the old pair may be
  * another pair's, too, and stay until they age. */
-static void state_direct_change(tamis_table *table, uint64_t hash, const shared_found *pair,
+static void state_direct_change(tamis_table *table, uint64_t hash, const overlaid_found *pair,
                                 uint64_t from, uint32_t to) {
     if (from == to) {
         state_direct_refresh(table, pair, to);
         return;
     }
-    if (state_shared_shape(table)->top != 0) state_direct_remove(table, pair);
+    if (state_overlaid_shape(table)->top != 0) state_direct_remove(table, pair);
     state_direct_add(table, hash, to);
 }
 
 /* The pair of a key is found; the key goes, where cells count. A mark may be that of another pair,
  * too, so it cannot be cleared. */
-static tamis_status state_direct_erase(tamis_table *table, const shared_found *pair) {
-    if (state_shared_shape(table)->top == 0) return TAMIS_ERR_UNKNOWN;
+static tamis_status state_direct_erase(tamis_table *table, const overlaid_found *pair) {
+    if (state_overlaid_shape(table)->top == 0) return TAMIS_ERR_UNKNOWN;
     state_direct_remove(table, pair);
-    state_shared_count_key(table, -1);
+    state_overlaid_count_key(table, -1);
     return TAMIS_OK;
 }
 
 /* ------------------------------------------------------------------ keys */
 
-/* Every put is a new key, except as state_shared_is_new() says. With timers, a key that has another
- * value is refused; without timers no lookup is needed. */
+/* Every put is a new key, except as state_overlaid_is_new() says. With timers, a key that has
+ * another value is refused; without timers no lookup is needed. */
 static tamis_status state_direct_put(tamis_table *table, uint64_t hash, uint32_t value) {
-    if (state_shared_ages(table)) {
+    if (state_overlaid_ages(table)) {
         uint64_t const hits = state_direct_hits(table, hash), own = UINT64_C(1) << value;
         if (state_direct_is_one(hits) && hits != own) return TAMIS_ERR_CONFLICT;
-        if (!state_shared_is_new(table, state_direct_status(hits)))
+        if (!state_overlaid_is_new(table, state_direct_status(hits)))
             return state_direct_refresh_all(table, hash, hits);
     }
     state_direct_add(table, hash, value);
-    state_shared_count_key(table, 1);
+    state_overlaid_count_key(table, 1);
     return TAMIS_OK;
 }
 
@@ -277,7 +277,7 @@ static tamis_status state_direct_get(const tamis_table *table, uint64_t hash, ui
 /* With `from`, even a key whose value is not known can be moved: its pair is known. */
 static tamis_status state_direct_move(tamis_table *table, uint64_t hash, uint64_t from,
                                       uint32_t to) {
-    shared_found       pair;
+    overlaid_found     pair;
     uint64_t           value, hits;
     tamis_status const status = state_direct_find(table, hash, from, &pair, &value, &hits);
     if (status == TAMIS_ERR_UNKNOWN) return state_direct_refresh_all(table, hash, hits);
@@ -292,7 +292,7 @@ static tamis_status state_direct_touch(tamis_table *table, uint64_t hash) {
 
 /* Refused if the key is unknown and no value is named: size.h has what such keys do. */
 static tamis_status state_direct_drop(tamis_table *table, uint64_t hash, uint64_t from) {
-    shared_found       pair;
+    overlaid_found     pair;
     uint64_t           value, hits;
     tamis_status const status = state_direct_find(table, hash, from, &pair, &value, &hits);
     return status == TAMIS_OK ? state_direct_erase(table, &pair) : status;
@@ -300,10 +300,10 @@ static tamis_status state_direct_drop(tamis_table *table, uint64_t hash, uint64_
 
 /* What was found of a key, in one look. */
 typedef struct direct_found {
-    tamis_status status;
-    shared_found pair; /* with TAMIS_OK: the cells of its pair */
-    uint64_t     value;
-    uint64_t     hits;
+    tamis_status   status;
+    overlaid_found pair; /* with TAMIS_OK: the cells of its pair */
+    uint64_t       value;
+    uint64_t       hits;
 } direct_found;
 
 /* Look for a key with any value: set and step need all that can be known of it. */
@@ -323,7 +323,7 @@ static tamis_status state_direct_assign(tamis_table *table, uint64_t hash,
         state_direct_change(table, hash, &found->pair, found->value, to);
     } else {
         state_direct_add(table, hash, to);
-        state_shared_count_key(table, 1);
+        state_overlaid_count_key(table, 1);
     }
     return TAMIS_OK;
 }
@@ -359,54 +359,54 @@ static tamis_status state_direct_step(tamis_table *table, uint64_t hash,
 /* Prefetch the cells of all values, since each value is tested. */
 static void state_direct_fetch(const tamis_table *table, const uint64_t *hash, unsigned n,
                                bool is_update) {
-    const shared_shape *const shape = state_shared_shape(table);
+    const overlaid_shape *const shape = state_overlaid_shape(table);
     (void)is_update;
     for (unsigned i = 0; i < n; i++) {
         for (unsigned value = 0; value < shape->values; value++) {
             uint64_t const pair = state_direct_pair(hash[i], value);
-            shared_fetch(&shape->cells, table->body, &pair, 1, STATE_DIRECT_FETCHED);
+            overlaid_fetch(&shape->cells, table->body, &pair, 1, STATE_DIRECT_FETCHED);
         }
     }
 }
 
 /* Cells are swept a unit at a time, as in all tables of shared cells (core/sweep.h). */
 static uint64_t state_direct_units(const uint64_t *g) {
-    return state_shared_units(g, tamis_state_direct_count_bits(g));
+    return state_overlaid_units(g, tamis_state_direct_count_bits(g));
 }
 
 /* ------------------------------------------------------------------ whole tables */
 
 /* Counts of two tables add up, to the top at most, where they are stuck; marks stay marks. */
-TAMIS_INLINE uint64_t state_direct_join(const shared_shape *shape, uint64_t a, uint64_t b) {
+TAMIS_INLINE uint64_t state_direct_join(const overlaid_shape *shape, uint64_t a, uint64_t b) {
     return min_u64(a + b, max_u64(shape->top, 1));
 }
 
 static tamis_status state_direct_merge(tamis_table *into, const tamis_table *from) {
-    state_shared_merge(into, from, state_direct_join);
+    state_overlaid_merge(into, from, state_direct_join);
     return TAMIS_OK;
 }
 
 /* The rates of what is in the table now: f from the cells that are in use. */
 static void state_direct_survey(const tamis_table *table, kind_survey *ret_survey) {
-    const shared_shape *const shape = state_shared_shape(table);
-    uint64_t                  used = 0;
+    const overlaid_shape *const shape = state_overlaid_shape(table);
+    uint64_t                    used = 0;
     for (uint64_t place = 0; place < shape->cells.n; place++)
         used += state_direct_holds(table, place);
     double const load = (double)used / (double)shape->cells.n;
     double const f = pow(load, shape->cells.hashes);
     *ret_survey = (kind_survey){ .fpr = tamis_state_direct_fpr(f, (double)shape->values),
-                                 .distinct = state_shared_estimate(&shape->cells, used),
+                                 .distinct = state_overlaid_estimate(&shape->cells, used),
                                  .load = load };
 }
 
 /* Any count is possible; a cell in use has at least 1. */
-TAMIS_INLINE bool state_direct_is_content(const shared_shape *shape, uint64_t content) {
+TAMIS_INLINE bool state_direct_is_content(const overlaid_shape *shape, uint64_t content) {
     (void)shape;
     return content != 0;
 }
 
 static bool state_direct_validate(const tamis_table *table, const char **reterr_why) {
-    return state_shared_validate(table, state_direct_is_content, reterr_why);
+    return state_overlaid_validate(table, state_direct_is_content, reterr_why);
 }
 
 static const kind_states state_direct_states = {
@@ -418,9 +418,9 @@ static const kind_states state_direct_states = {
     .drop = state_direct_drop,
     .step = state_direct_step,
     .units = state_direct_units,
-    .holds_values = state_shared_holds_values,
-    .sweep = state_shared_sweep,
-    .keys = state_shared_keys,
+    .holds_values = state_overlaid_holds_values,
+    .sweep = state_overlaid_sweep,
+    .keys = state_overlaid_keys,
     .merge = state_direct_merge,
 };
 
@@ -429,9 +429,9 @@ KIND_EXPORT(state_direct) = {
     .summary = "direct Bloom filter of states: pairs of key and value, for a few values",
     .isa = KIND_ISA,
     .fields = { { "cells", 2, UINT64_MAX - 7 }, /* of one bit */
-                { "hashes", 1, SHARED_MAX_HASHES },
+                { "hashes", 1, OVERLAID_MAX_HASHES },
                 { "values", 2, STATE_DIRECT_MAX_VALUES },
-                { "counter_bits", 0, SHARED_MAX_COUNTER_BITS },
+                { "counter_bits", 0, OVERLAID_MAX_COUNTER_BITS },
                 { "timer_bits", 0, SWEEP_MAX_BITS },
                 { NULL, 0, 0 } },
     .plan = state_direct_plan,

@@ -35,18 +35,18 @@ uint64_t tamis_vi_count_to(const uint64_t *g) {
 
 /* Sums that are distinguished. Counters above 1000 exclude no key, whatever D is
  * (core/increments.h), so larger sums are not needed. */
-#define LAW_SUMS 1024
+#define VI_LAW_SUMS 1024
 
-static_assert((INCREMENTS_MAX - 1) * (INCREMENTS_MAX - 2) + 2 * INCREMENTS_MAX < LAW_SUMS,
+static_assert((INCREMENTS_MAX - 1) * (INCREMENTS_MAX - 2) + 2 * INCREMENTS_MAX < VI_LAW_SUMS,
               "larger counters may hold any two increments");
 
 /* The distribution of the sum of j random increments. chance[end] is that of all sums from `end`
  * on. */
-typedef struct sum_law {
+typedef struct vi_sum_law {
     unsigned j;
-    uint64_t end; /* the first sum that makes a counter stuck, or LAW_SUMS */
-    double   chance[LAW_SUMS + 1];
-} sum_law;
+    uint64_t end; /* the first sum that makes a counter stuck, or VI_LAW_SUMS */
+    double   chance[VI_LAW_SUMS + 1];
+} vi_sum_law;
 
 /* From j to j + 1 increments: P[s] becomes the mean of P[s - v] over all v of D. In place, from the
  * largest sum down, so that smaller sums are still those of j increments. Sums below j + 1 times
@@ -55,7 +55,7 @@ typedef struct sum_law {
  *     j = 0      0: 1
  *     j = 1      4, 5, 6, 7: 1/4 each
  *     j = 2      8: 1/16   9: 2/16   10: 3/16   11: 4/16   12: 3/16   13: 2/16   14: 1/16 */
-static void add_increment(const increments *d, sum_law *law) {
+static void add_increment(const increments *d, vi_sum_law *law) {
     uint64_t const end = law->end, before = law->j * (uint64_t)d->value[0];
     uint64_t const most = ++law->j * (uint64_t)d->value[d->n - 1];
     uint64_t const least = min_u64(end, law->j * (uint64_t)d->value[0]);
@@ -81,8 +81,8 @@ static void add_increment(const increments *d, sum_law *law) {
 /* What a counter of each value does. Small integers keep this small enough for the stack of a
  * small thread. */
 typedef struct value_shares {
-    uint8_t  excluded[LAW_SUMS + 1]; /* increments that it excludes, of |D| */
-    uint16_t both[LAW_SUMS + 1];     /* ordered pairs that it may hold at once, of |D|^2 */
+    uint8_t  excluded[VI_LAW_SUMS + 1]; /* increments that it excludes, of |D| */
+    uint16_t both[VI_LAW_SUMS + 1];     /* ordered pairs that it may hold at once, of |D|^2 */
 } value_shares;
 
 /* A counter of this value or more excludes nothing and holds any two increments: what is left is a
@@ -121,7 +121,7 @@ void tamis_vi_profile(uint64_t mask, unsigned counter_bits, vi_profile *ret_prof
     increments const d = increments_make(mask);
     uint64_t const   top = bits_low(counter_bits); /* a sum of that much makes a counter stuck */
     uint64_t const   largest = d.value[d.n - 1], useless = first_useless(&d);
-    sum_law          law = { .end = min_u64(top, LAW_SUMS), .chance = { 1 } };
+    vi_sum_law       law = { .end = min_u64(top, VI_LAW_SUMS), .chance = { 1 } };
     value_shares     shares;
     find_shares(&d, top, law.end, &shares);
     profile_ends(&d, top, ret_profile);

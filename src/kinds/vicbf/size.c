@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_STUCK 1e-3 /* P[any counter ever sticks], which decides how wide counters are */
+#define VI_MAX_STUCK 1e-3 /* P[any counter ever sticks], which decides how wide counters are */
 
 /* The best table so far. */
 typedef struct vi_search {
@@ -122,7 +122,7 @@ static void vi_try_table(vi_search *search, const vi_profile *profile, const uin
     if (bits > search->bits && !need_is_fixed(need, VI_COUNTERS)) return;
     double const rate = tamis_vi_fpr_by(profile, g, search->n);
     double const stuck = tamis_vi_saturation_by(profile, g, search->n, (double)need->work.lifetime);
-    if (stuck > MAX_STUCK && !need_is_fixed(need, VI_COUNTER_BITS)) return;
+    if (stuck > VI_MAX_STUCK && !need_is_fixed(need, VI_COUNTER_BITS)) return;
     if (!vi_is_better(search, bits, rate)) return;
     search->bits = bits;
     search->rate = rate;

@@ -127,9 +127,9 @@ static void overflow_has_its_limits(void **state) {
 
 static void levels_after_filling_are_the_loads(void **state) {
     (void)state;
-    levels law;
-    fluid  fill;
-    tamis_levels(3, 5, 0, 16, &law);
+    peak_levels law;
+    fluid       fill;
+    tamis_peak_levels(3, 5, 0, 16, &law);
     tamis_fluid_fill(3, 5, INFINITY, &fill);
     for (unsigned m = 1; m < 16; m++) {
         double const keys = 3 * m * (tamis_fluid_share(&fill, m) - tamis_fluid_share(&fill, m + 1));
@@ -142,9 +142,9 @@ static void levels_hold_all_keys_and_rise(void **state) {
     (void)state;
     double last = 0;
     for (double turns = 0.25; turns < 1e7; turns *= 3) {
-        levels law;
-        double sum = 0, mean = 0;
-        tamis_levels(4, 6, turns, 12, &law);
+        peak_levels law;
+        double      sum = 0, mean = 0;
+        tamis_peak_levels(4, 6, turns, 12, &law);
         for (unsigned m = 1; m <= 12; m++) sum += law.keys[m];
         for (unsigned m = 1; m <= 12; m++) mean += m * law.keys[m] / sum;
         assert_near(sum, 24, 5e-3); /* the fluid after filling is not quite that of churn */

@@ -1,13 +1,13 @@
 /* test_line_tails.c - the law of a tail agrees with its definition.
  *
- * The library has a closed form for most of it (tails.c). Here it is added up as it is defined:
+ * The library has a closed form for most of it (tail_law.c). Here it is added up as it is defined:
  * chain by chain, for each place where the line may be cut and each chain where a flooded key may
  * be.
  */
 #include "unit.h"
 
 #include "kinds/line/law.h"
-#include "kinds/line/tails.h"
+#include "kinds/line/tail_law.h"
 #include "theory/tails.h"
 
 #define CHAIN 19 /* keys of a chain, at most */

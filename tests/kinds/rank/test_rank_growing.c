@@ -1,4 +1,4 @@
-/* test_rank_growing.c - rank-indexed tables that become tables of another size (growing.h).
+/* test_rank_growing.c - rank-indexed tables that become tables of another size (rank_growing.h).
  *
  * Every print, with its copies, its value and its timer, must arrive once; the table that it leaves
  * must be valid without it; and the cells in use must be counted right all the way.

@@ -9,7 +9,7 @@ static uint64_t steps = 1500;
 
 /* Tables that are so small that everything happens: cells, hashes, values, counter_bits,
  * timer_bits. */
-static const uint64_t geometries[][SHARED_FIELDS] = {
+static const uint64_t geometries[][OVERLAID_FIELDS] = {
     { 300, 4, 8, 3, 0 },  { 200, 3, 2, 2, 0 },
     { 120, 6, 30, 1, 0 }, { 60, 32, 3, 8, 0 },
     { 300, 4, 8, 0, 2 },  { 200, 3, 2, 0, 3 },
@@ -33,10 +33,10 @@ struct oracle {
 oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     oracle *const o = calloc(1, sizeof *o);
     assert_non_null(o);
-    while (UINT64_C(1) << o->says_bits < g[SHARED_VALUES] + 2) o->says_bits++;
-    o->unknown = g[SHARED_VALUES] + 1;
-    o->top = (UINT64_C(1) << g[SHARED_COUNTER_BITS]) - 1;
-    o->cells = cells_of(g, o->says_bits + (unsigned)g[SHARED_COUNTER_BITS]);
+    while (UINT64_C(1) << o->says_bits < g[OVERLAID_VALUES] + 2) o->says_bits++;
+    o->unknown = g[OVERLAID_VALUES] + 1;
+    o->top = (UINT64_C(1) << g[OVERLAID_COUNTER_BITS]) - 1;
+    o->cells = cells_of(g, o->says_bits + (unsigned)g[OVERLAID_COUNTER_BITS]);
     o->hand = &states->set.table.sweep;
     return o;
 }
@@ -212,7 +212,7 @@ static void contents_are_told(void **state) {
 
 /* ------------------------------------------------------------------ broken tables */
 
-static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 2, 3 }; /* cells of 8 bits: 3, 2, 3 */
+static const uint64_t whole[OVERLAID_FIELDS] = { 200, 3, 6, 2, 3 }; /* cells of 8 bits: 3, 2, 3 */
 
 static history filled(const uint64_t *g) {
     history h = history_make(&under_test, g, NULL, 77);
@@ -250,7 +250,7 @@ static void validate_names_what_is_wrong_in_a_cell(void **state) {
             assert_true(tamis_states_validate(h.states, NULL));
         history_free(&h);
     }
-    static const uint64_t narrow[SHARED_FIELDS] = { 200, 3, 5, 2, 3 }; /* 7 codes of 8 */
+    static const uint64_t narrow[OVERLAID_FIELDS] = { 200, 3, 5, 2, 3 }; /* 7 codes of 8 */
     history               h = filled(narrow);
     h.states->set.table.body[0] |= 7;
     expect_broken(&h.states->set, "I6");

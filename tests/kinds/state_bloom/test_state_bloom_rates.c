@@ -16,7 +16,7 @@ static uint64_t tables = 12, operations = 100000;
  * stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
-    static const uint64_t counted[][SHARED_FIELDS] = {
+    static const uint64_t counted[][OVERLAID_FIELDS] = {
         { 40000, 6, 8, 3, 0 },
         { 6000, 4, 3, 2, 0 },
         { 2000, 2, 2, 1, 0 },
@@ -31,7 +31,7 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
  * stays. */
 static void a_wrong_value_needs_no_counters_to_be_ruled_out(void **state) {
     (void)state;
-    static const uint64_t plain[SHARED_FIELDS] = { 60000, 6, 5, 0, 0 };
+    static const uint64_t plain[OVERLAID_FIELDS] = { 60000, 6, 5, 0, 0 };
     watched *const        lived = watched_make("state_bloom", plain, 1000, 5000, 9);
     while (lived->n < 1000) watched_put(lived, watched_any_value(lived));
     for (uint64_t i = 0; i < 4000; i++) {
@@ -75,7 +75,7 @@ static void mix_table(const uint64_t *g, const double *n, uint64_t seed, mix_rat
 
 static void expect_mix(const uint64_t *g, const double *n) {
     mix_rates     rates = { 0 };
-    sbf_mix const mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES, n };
+    sbf_mix const mix = { (double)g[OVERLAID_CELLS], (unsigned)g[OVERLAID_HASHES], MIX_VALUES, n };
     for (uint64_t i = 0; i < tables; i++) mix_table(g, n, 100 + i, &rates);
     for (unsigned v = 0; v < MIX_VALUES; v++) {
         if (n[v] > 0)
@@ -89,10 +89,10 @@ static void expect_mix(const uint64_t *g, const double *n) {
 
 static void insertions_have_the_rates_of_the_paper(void **state) {
     (void)state;
-    static const uint64_t loads[][SHARED_FIELDS] = { /* 0.3, 0.7 and 2 keys in a cell */
-                                                     { 20000, 3, MIX_VALUES, 4, 0 },
-                                                     { 11500, 4, MIX_VALUES, 4, 0 },
-                                                     { 5000, 5, MIX_VALUES, 4, 0 }
+    static const uint64_t loads[][OVERLAID_FIELDS] = { /* 0.3, 0.7 and 2 keys in a cell */
+                                                       { 20000, 3, MIX_VALUES, 4, 0 },
+                                                       { 11500, 4, MIX_VALUES, 4, 0 },
+                                                       { 5000, 5, MIX_VALUES, 4, 0 }
     };
     static const double mixes[][MIX_VALUES] = {
         { 500, 500, 500, 500 }, { 1700, 200, 95, 5 }, { 1000, 1000, 0, 0 }, { 2000, 0, 0, 0 }
@@ -108,9 +108,9 @@ static void insertions_have_the_rates_of_the_paper(void **state) {
  * share is the planned one. With few values that stay it is at most that. */
 static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    turnover        c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
-    double const    one = 1.0 / (double)n;
-    shared_forecast told;
+    turnover          c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    double const      one = 1.0 / (double)n;
+    overlaid_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
     for (uint64_t i = 0; i < tables; i++) turnover_table(&c, "state_bloom", 500 + i);
     turnover_print(&c, &told);
@@ -124,11 +124,11 @@ static void expect_churn(const uint64_t *g, uint64_t n, uint64_t turnovers, uint
 static void churn_has_the_rates_that_are_stated(void **state) {
     (void)state;
     uint64_t const many = UINT64_C(1) << 20;
-    uint64_t const roomy[SHARED_FIELDS] = { 40000, 4, many, 4, 0 };
-    uint64_t const full[SHARED_FIELDS] = { 9000, 3, many, 8, 0 };
-    uint64_t const moving[SHARED_FIELDS] = { 30000, 4, 8, 4, 0 };
-    uint64_t const stuck[SHARED_FIELDS] = { 30000, 4, many, 2, 0 };
-    uint64_t const plain[SHARED_FIELDS] = { 40000, 4, 8, 0, 0 };
+    uint64_t const roomy[OVERLAID_FIELDS] = { 40000, 4, many, 4, 0 };
+    uint64_t const full[OVERLAID_FIELDS] = { 9000, 3, many, 8, 0 };
+    uint64_t const moving[OVERLAID_FIELDS] = { 30000, 4, 8, 4, 0 };
+    uint64_t const stuck[OVERLAID_FIELDS] = { 30000, 4, many, 2, 0 };
+    uint64_t const plain[OVERLAID_FIELDS] = { 40000, 4, 8, 0, 0 };
     expect_churn(roomy, 2000, 1, 0, true);
     expect_churn(roomy, 2000, 2, 0, true);
     expect_churn(roomy, 2000, 16, 0, true);
@@ -144,8 +144,8 @@ static void churn_has_the_rates_that_are_stated(void **state) {
  * reach it: nothing is unknown, and an absent key is found if all its cells are in use. This is so
  * after filling and under churn, without and with timers. */
 static void expect_worst_fpr(const uint64_t *g, uint64_t n, uint64_t turnovers) {
-    series          answered = { 0, 0, 0 };
-    shared_forecast told;
+    series            answered = { 0, 0, 0 };
+    overlaid_forecast told;
     tamis_state_bloom_forecast(g, (double)n, (double)(n * turnovers), &told);
     for (uint64_t i = 0; i < tables; i++) {
         watched *const lived = watched_make("state_bloom", g, n, n * turnovers, 900 + i);
@@ -161,16 +161,16 @@ static void expect_worst_fpr(const uint64_t *g, uint64_t n, uint64_t turnovers) 
     }
     print_message("# one value, n = %llu, %llu turnovers, k = %llu: fpr %.5f, stated %.5f\n",
                   (unsigned long long)n, (unsigned long long)turnovers,
-                  (unsigned long long)g[SHARED_HASHES], series_mean(&answered), told.fpr);
+                  (unsigned long long)g[OVERLAID_HASHES], series_mean(&answered), told.fpr);
     expect_near("an absent key has a value", &answered, 1.0 / QUERIES, told.fpr);
 }
 
 static void one_value_has_the_fpr_that_is_stated(void **state) {
     (void)state;
-    static const uint64_t light[SHARED_FIELDS] = { 20000, 3, 8, 4, 0 };
-    static const uint64_t middle[SHARED_FIELDS] = { 12000, 4, 2, 8, 0 };
-    static const uint64_t heavy[SHARED_FIELDS] = { 5000, 5, 100, 8, 0 };
-    static const uint64_t timed[SHARED_FIELDS] = { 9000, 3, 8, 6, 3 };
+    static const uint64_t light[OVERLAID_FIELDS] = { 20000, 3, 8, 4, 0 };
+    static const uint64_t middle[OVERLAID_FIELDS] = { 12000, 4, 2, 8, 0 };
+    static const uint64_t heavy[OVERLAID_FIELDS] = { 5000, 5, 100, 8, 0 };
+    static const uint64_t timed[OVERLAID_FIELDS] = { 9000, 3, 8, 6, 3 };
     for (uint64_t turnovers = 1; turnovers <= 4; turnovers += 3) {
         expect_worst_fpr(light, 2000, turnovers);
         expect_worst_fpr(middle, 2000, turnovers);
@@ -184,17 +184,17 @@ static void one_value_has_the_fpr_that_is_stated(void **state) {
  * depends on the table; what is stated stays an upper bound. */
 static void equally_common_values_have_a_lower_fpr(void **state) {
     static const double   equal[MIX_VALUES] = { 500, 500, 500, 500 };
-    static const uint64_t loads[][SHARED_FIELDS] = { { 40000, 3, MIX_VALUES, 4, 0 },
-                                                     { 20000, 5, MIX_VALUES, 4, 0 },
-                                                     { 9000, 3, MIX_VALUES, 8, 0 } };
+    static const uint64_t loads[][OVERLAID_FIELDS] = { { 40000, 3, MIX_VALUES, 4, 0 },
+                                                       { 20000, 5, MIX_VALUES, 4, 0 },
+                                                       { 9000, 3, MIX_VALUES, 8, 0 } };
     (void)state;
     for (size_t i = 0; i < COUNT(loads); i++) {
         const uint64_t *const g = loads[i];
-        sbf_mix const   mix = { (double)g[SHARED_CELLS], (unsigned)g[SHARED_HASHES], MIX_VALUES,
-                                equal };
-        series          answered = { 0, 0, 0 };
-        shared_forecast told;
-        double          expected = 0;
+        sbf_mix const mix = { (double)g[OVERLAID_CELLS], (unsigned)g[OVERLAID_HASHES], MIX_VALUES,
+                              equal };
+        series        answered = { 0, 0, 0 };
+        overlaid_forecast told;
+        double            expected = 0;
         tamis_state_bloom_forecast(g, 2000, 2000, &told);
         for (unsigned v = 0; v < MIX_VALUES; v++) expected += sbf_mix_absent_value(&mix, v);
         for (uint64_t seed = 0; seed < tables; seed++) {
@@ -204,7 +204,7 @@ static void equally_common_values_have_a_lower_fpr(void **state) {
             watched_free(lived);
         }
         print_message("# %d equal values, k = %llu: fpr %.6f, by the paper %.6f, stated %.6f\n",
-                      MIX_VALUES, (unsigned long long)g[SHARED_HASHES], series_mean(&answered),
+                      MIX_VALUES, (unsigned long long)g[OVERLAID_HASHES], series_mean(&answered),
                       expected, told.fpr);
         expect_near("an absent key has a value", &answered, 1.0 / QUERIES, expected);
         assert_true(expected < told.fpr);
@@ -245,9 +245,9 @@ static double aged_table(const uint64_t *g, uint64_t seed) {
 
 static void ageing_tables_have_the_rates_that_are_stated(void **state) {
     (void)state;
-    static const uint64_t g[SHARED_FIELDS] = { 60000, 5, 1000, 0, 3 };
+    static const uint64_t g[OVERLAID_FIELDS] = { 60000, 5, 1000, 0, 3 };
     series                unknown = { 0, 0, 0 };
-    shared_forecast       told;
+    overlaid_forecast     told;
     tamis_state_bloom_forecast(g, AGE_ACTIVE + AGE_LINGERING, 1e6, &told);
     for (uint64_t i = 0; i < tables; i++) series_add(&unknown, aged_table(g, 40 + i));
     print_message("# ageing: unknown %.5f, stated %.5f\n", series_mean(&unknown), told.unknown);

@@ -9,7 +9,7 @@ static uint64_t steps = 1500;
 
 /* Tables that are so small that everything happens: cells, hashes, values, counter_bits,
  * timer_bits. */
-static const uint64_t geometries[][SHARED_FIELDS] = {
+static const uint64_t geometries[][OVERLAID_FIELDS] = {
     { 300, 4, 8, 3, 0 }, { 200, 3, 2, 2, 0 },  { 60, 6, 5, 8, 0 },   { 90, 32, 3, 4, 0 },
     { 300, 4, 8, 0, 2 }, { 200, 3, 2, 0, 3 },  { 400, 5, 6, 0, 5 },  { 2, 5, 4, 0, 2 },
     { 300, 4, 8, 2, 2 }, { 130, 5, 16, 3, 4 }, { 50, 2, 3, 4, 3 },   { 3, 9, 5, 8, 5 },
@@ -27,10 +27,10 @@ struct oracle {
 oracle *oracle_make(const uint64_t *g, const tamis_states *states) {
     oracle *const o = calloc(1, sizeof *o);
     assert_non_null(o);
-    uint64_t const bits = g[SHARED_COUNTER_BITS];
+    uint64_t const bits = g[OVERLAID_COUNTER_BITS];
     o->cells = cells_of(g, bits == 0 ? 1 : (unsigned)bits);
     o->top = (UINT64_C(1) << bits) - 1;
-    o->values = g[SHARED_VALUES];
+    o->values = g[OVERLAID_VALUES];
     o->hand = &states->set.table.sweep;
     return o;
 }
@@ -174,7 +174,7 @@ static void merges_match_the_oracle(void **state) {
  * move and drop it. */
 static void a_value_that_is_named_settles_it(void **state) {
     (void)state;
-    static const uint64_t g[SHARED_FIELDS] = { 60, 2, 8, 4, 0 };
+    static const uint64_t g[OVERLAID_FIELDS] = { 60, 2, 8, 4, 0 };
     history               h = history_make(&under_test, g, NULL, 4);
     uint64_t              settled = 0;
     for (uint32_t id = 0; id < 20; id++)
@@ -199,7 +199,7 @@ static void a_value_that_is_named_settles_it(void **state) {
  * stays until it has aged. */
 static void marks_are_left_to_age(void **state) {
     (void)state;
-    static const uint64_t g[SHARED_FIELDS] = { 500, 5, 2, 0, 3 };
+    static const uint64_t g[OVERLAID_FIELDS] = { 500, 5, 2, 0, 3 };
     history               h = history_make(&under_test, g, NULL, 4);
     tamis_states *const   s = h.states;
     uint32_t              value = 9;
@@ -222,7 +222,7 @@ static void marks_are_left_to_age(void **state) {
 
 static void validate_names_each_invariant(void **state) {
     (void)state;
-    static const uint64_t whole[SHARED_FIELDS] = { 200, 3, 6, 5, 3 }; /* cells of 8 bits: 5, 3 */
+    static const uint64_t whole[OVERLAID_FIELDS] = { 200, 3, 6, 5, 3 }; /* cells of 8 bits: 5, 3 */
     static const struct {
         uint8_t     cell; /* a cell */
         const char *invariant;

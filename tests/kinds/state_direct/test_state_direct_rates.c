@@ -15,7 +15,7 @@ static uint64_t tables = 12, operations = 100000;
  * stick. */
 static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
     (void)state;
-    static const uint64_t counted[][SHARED_FIELDS] = {
+    static const uint64_t counted[][OVERLAID_FIELDS] = {
         { 20000, 9, 8, 4, 0 }, { 6000, 4, 3, 3, 0 }, { 3000, 3, 2, 2, 0 }, { 4000, 1, 16, 4, 0 }
     };
     for (size_t g = 0; g < COUNT(counted); g++) {
@@ -30,9 +30,9 @@ static void a_key_that_is_there_never_has_a_wrong_value(void **state) {
  * counters stick, they are at most the first ones. */
 static void expect_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint64_t moves,
                          bool is_tight) {
-    turnover        c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
-    double const    one = 1.0 / (double)n;
-    shared_forecast told, named;
+    turnover          c = { .g = g, .n = n, .turnovers = turnovers, .moves = moves };
+    double const      one = 1.0 / (double)n;
+    overlaid_forecast told, named;
     tamis_state_direct_forecast(g, (double)n, (double)(n * turnovers), &told);
     tamis_state_direct_forecast(g, (double)n, (double)n, &named);
     for (uint64_t i = 0; i < tables; i++) turnover_table(&c, "state_direct", 300 + i);
@@ -46,12 +46,12 @@ static void expect_rates(const uint64_t *g, uint64_t n, uint64_t turnovers, uint
 
 static void tables_have_the_rates_that_are_stated(void **state) {
     (void)state;
-    static const uint64_t light[SHARED_FIELDS] = { 20000, 4, 8, 4, 0 };
-    static const uint64_t middle[SHARED_FIELDS] = { 18000, 6, 8, 5, 0 };
-    static const uint64_t heavy[SHARED_FIELDS] = { 6000, 3, 16, 6, 0 };
-    static const uint64_t two[SHARED_FIELDS] = { 12000, 4, 2, 5, 0 };
-    static const uint64_t stuck[SHARED_FIELDS] = { 12000, 4, 8, 3, 0 };
-    static const uint64_t marks[SHARED_FIELDS] = { 12000, 4, 8, 0, 0 };
+    static const uint64_t light[OVERLAID_FIELDS] = { 20000, 4, 8, 4, 0 };
+    static const uint64_t middle[OVERLAID_FIELDS] = { 18000, 6, 8, 5, 0 };
+    static const uint64_t heavy[OVERLAID_FIELDS] = { 6000, 3, 16, 6, 0 };
+    static const uint64_t two[OVERLAID_FIELDS] = { 12000, 4, 2, 5, 0 };
+    static const uint64_t stuck[OVERLAID_FIELDS] = { 12000, 4, 8, 3, 0 };
+    static const uint64_t marks[OVERLAID_FIELDS] = { 12000, 4, 8, 0, 0 };
     expect_rates(light, 2000, 1, 0, true);
     expect_rates(middle, 2000, 1, 0, true);
     expect_rates(heavy, 2000, 1, 0, true);

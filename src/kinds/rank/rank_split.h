@@ -1,4 +1,4 @@
-/* split.h - a bucket of chains is cut in two at once.
+/* rank_split.h - a bucket of chains is cut in two at once.
  *
  * Cells that are appended to a bucket one by one are shifted again and again: 90 ns for each. Here
  * all cells of the old bucket are read first, then each of the two new ones is written, every cell
@@ -16,8 +16,8 @@
  * level 0, and after 1 of level 1, that of chain 4: it is cell 4. Level 2 has the bit of chain 5,
  * so there is a one beside it.
  */
-#ifndef TAMIS_KINDS_RANK_SPLIT_H
-#define TAMIS_KINDS_RANK_SPLIT_H
+#ifndef TAMIS_KINDS_RANK_RANK_SPLIT_H
+#define TAMIS_KINDS_RANK_RANK_SPLIT_H
 
 #include "chains.h"
 

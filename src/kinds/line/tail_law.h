@@ -1,10 +1,10 @@
-/* tails.h - how many keys of a line do not fit into it: the law of its tail.
+/* tail_law.h - how many keys of a line do not fit into it: the law of its tail.
  *
  * A line is cut at the first chain that does not fit (runs.h). That chain and all after it are its
  * tail. Names as in law.h: m keys of a line on average, 62 chains, 50 slots.
  */
-#ifndef TAMIS_KINDS_LINE_TAILS_H
-#define TAMIS_KINDS_LINE_TAILS_H
+#ifndef TAMIS_KINDS_LINE_TAIL_LAW_H
+#define TAMIS_KINDS_LINE_TAIL_LAW_H
 
 #define MAX_TAIL 96 /* entries of one tail */
 

@@ -1,4 +1,4 @@
-/* shared.h - cells that several keys share, and that age.
+/* overlaid.h - cells that several keys share, and that age.
  *
  * A key has k places among m cells, by independent remixes of its hash. Two places of a key that
  * coincide are one place, and count once. What the content of a cell means is up to the kind. There
@@ -13,70 +13,71 @@
  * a cache line. With cells of 5 bits a unit is 64 cells, 320 bits: 128 would be 640, and a cache
  * line has 512.
  */
-#ifndef TAMIS_CORE_SHARED_H
-#define TAMIS_CORE_SHARED_H
+#ifndef TAMIS_CORE_OVERLAID_H
+#define TAMIS_CORE_OVERLAID_H
 
 #include "core/packed.h"
 #include "core/probes.h"
 #include "core/sweep.h"
 
-#define SHARED_MAX_HASHES 32
+#define OVERLAID_MAX_HASHES 32
 
-typedef struct shared_cells {
+typedef struct overlaid_cells {
     uint64_t n;      /* m */
     unsigned hashes; /* k */
     unsigned bits;   /* of a cell: content and timer */
     unsigned content_bits;
     unsigned unit_shift; /* a unit is 2^unit_shift cells */
-} shared_cells;
+} overlaid_cells;
 
-TAMIS_INLINE unsigned shared_unit_shift(unsigned bits) {
+TAMIS_INLINE unsigned overlaid_unit_shift(unsigned bits) {
     unsigned shift = 0;
     while ((2u << shift) * bits <= 8 * TAMIS_LINE_BYTES) shift++;
     return shift;
 }
 
-TAMIS_INLINE shared_cells shared_make(uint64_t n, unsigned hashes, unsigned content_bits,
-                                      unsigned timer_bits) {
+TAMIS_INLINE overlaid_cells overlaid_make(uint64_t n, unsigned hashes, unsigned content_bits,
+                                          unsigned timer_bits) {
     unsigned const bits = content_bits + timer_bits;
-    return (shared_cells){ n, hashes, bits, content_bits, shared_unit_shift(bits) };
+    return (overlaid_cells){ n, hashes, bits, content_bits, overlaid_unit_shift(bits) };
 }
 
 /* ------------------------------------------------------------------ one cell */
 
-TAMIS_INLINE uint64_t shared_get(const shared_cells *cells, const uint8_t *body, uint64_t place) {
+TAMIS_INLINE uint64_t overlaid_get(const overlaid_cells *cells, const uint8_t *body,
+                                   uint64_t place) {
     return packed_get(body, place, cells->bits);
 }
 
-TAMIS_INLINE void shared_set(const shared_cells *cells, uint8_t *body, uint64_t place,
-                             uint64_t cell) {
+TAMIS_INLINE void overlaid_set(const overlaid_cells *cells, uint8_t *body, uint64_t place,
+                               uint64_t cell) {
     packed_set(body, place, cells->bits, cell);
 }
 
-TAMIS_INLINE uint64_t shared_content(const shared_cells *cells, uint64_t cell) {
+TAMIS_INLINE uint64_t overlaid_content(const overlaid_cells *cells, uint64_t cell) {
     return cell & bits_low(cells->content_bits);
 }
 
-TAMIS_INLINE uint64_t shared_timer(const shared_cells *cells, uint64_t cell) {
+TAMIS_INLINE uint64_t overlaid_timer(const overlaid_cells *cells, uint64_t cell) {
     return cell >> cells->content_bits;
 }
 
-TAMIS_INLINE uint64_t shared_cell(const shared_cells *cells, uint64_t content, uint64_t timer) {
+TAMIS_INLINE uint64_t overlaid_cell(const overlaid_cells *cells, uint64_t content, uint64_t timer) {
     return content | timer << cells->content_bits;
 }
 
 /* ------------------------------------------------------------------ the cells of a key */
 
 /* The cells of a key: where they are, each place once, and what they held when they were read. */
-typedef struct shared_found {
+typedef struct overlaid_found {
     unsigned n;
-    uint64_t place[SHARED_MAX_HASHES];
-    uint64_t cell[SHARED_MAX_HASHES];
-} shared_found;
+    uint64_t place[OVERLAID_MAX_HASHES];
+    uint64_t cell[OVERLAID_MAX_HASHES];
+} overlaid_found;
 
 /* The places of a key, in the order of its remixes, without repeats. Returns how many. */
-TAMIS_INLINE unsigned shared_places(const shared_cells *cells, uint64_t hash,
-                                    uint64_t place[SHARED_MAX_HASHES]) {
+TAMIS_INLINE unsigned overlaid_places(const overlaid_cells *cells, uint64_t hash,
+                                      uint64_t place[OVERLAID_MAX_HASHES]) {
     unsigned n = 0;
     for (unsigned i = 0; i < cells->hashes; i++) {
         uint64_t const next = probes_place(hash, i, cells->n);
@@ -89,17 +90,17 @@ TAMIS_INLINE unsigned shared_places(const shared_cells *cells, uint64_t hash,
 }
 
 /* Read all cells of a key: what a change needs, in one look. */
-TAMIS_INLINE void shared_read(const shared_cells *cells, const uint8_t *body, uint64_t hash,
-                              shared_found *ret_found) {
-    ret_found->n = shared_places(cells, hash, ret_found->place);
+TAMIS_INLINE void overlaid_read(const overlaid_cells *cells, const uint8_t *body, uint64_t hash,
+                                overlaid_found *ret_found) {
+    ret_found->n = overlaid_places(cells, hash, ret_found->place);
     for (unsigned i = 0; i < ret_found->n; i++) {
-        ret_found->cell[i] = shared_get(cells, body, ret_found->place[i]);
+        ret_found->cell[i] = overlaid_get(cells, body, ret_found->place[i]);
     }
 }
 
 /* Ask for the memory of the first `probes` places of each of n keys. */
-TAMIS_INLINE void shared_fetch(const shared_cells *cells, const uint8_t *body, const uint64_t *hash,
-                               unsigned n, unsigned probes) {
+TAMIS_INLINE void overlaid_fetch(const overlaid_cells *cells, const uint8_t *body,
+                                 const uint64_t *hash, unsigned n, unsigned probes) {
     for (unsigned i = 0; i < n; i++) {
         for (unsigned j = 0; j < probes && j < cells->hashes; j++) {
             prefetch_to_read(body +
@@ -110,37 +111,37 @@ TAMIS_INLINE void shared_fetch(const shared_cells *cells, const uint8_t *body, c
 
 /* ------------------------------------------------------------------ ageing */
 
-TAMIS_INLINE uint64_t shared_unit(const shared_cells *cells, uint64_t place) {
+TAMIS_INLINE uint64_t overlaid_unit(const overlaid_cells *cells, uint64_t place) {
     return place >> cells->unit_shift;
 }
 
-TAMIS_INLINE uint64_t shared_units(const shared_cells *cells) {
-    return shared_unit(cells, cells->n - 1) + 1;
+TAMIS_INLINE uint64_t overlaid_units(const overlaid_cells *cells) {
+    return overlaid_unit(cells, cells->n - 1) + 1;
 }
 
 /* The place after the last cell of a unit. */
-TAMIS_INLINE uint64_t shared_unit_end(const shared_cells *cells, uint64_t unit) {
+TAMIS_INLINE uint64_t overlaid_unit_end(const overlaid_cells *cells, uint64_t unit) {
     return min_u64((unit + 1) << cells->unit_shift, cells->n);
 }
 
 /* What a cell that is in use becomes when the hand passes: 0 if its time is over. */
-TAMIS_INLINE uint64_t shared_older(const shared_cells *cells, uint64_t cell) {
-    return shared_timer(cells, cell) == 0 ? 0 : cell - (UINT64_C(1) << cells->content_bits);
+TAMIS_INLINE uint64_t overlaid_older(const overlaid_cells *cells, uint64_t cell) {
+    return overlaid_timer(cells, cell) == 0 ? 0 : cell - (UINT64_C(1) << cells->content_bits);
 }
 
 /* The timer of a cell of another table with the same cells, as it is in this one. */
-TAMIS_INLINE uint64_t shared_timer_here(const shared_cells *cells, const sweep *here,
-                                        const sweep *there, uint64_t place, uint64_t cell) {
-    uint64_t const unit = shared_unit(cells, place);
-    return sweep_taken_over(here, unit, there, unit, shared_timer(cells, cell), UINT64_MAX);
+TAMIS_INLINE uint64_t overlaid_timer_here(const overlaid_cells *cells, const sweep *here,
+                                          const sweep *there, uint64_t place, uint64_t cell) {
+    uint64_t const unit = overlaid_unit(cells, place);
+    return sweep_taken_over(here, unit, there, unit, overlaid_timer(cells, cell), UINT64_MAX);
 }
 
 /* For validate: can a cell have this timer? None runs longer than a fresh one. */
-TAMIS_INLINE bool shared_timer_is_whole(const shared_cells *cells, const sweep *hand,
-                                        uint64_t place, uint64_t cell) {
+TAMIS_INLINE bool overlaid_timer_is_whole(const overlaid_cells *cells, const sweep *hand,
+                                          uint64_t place, uint64_t cell) {
     if (hand->timer_bits == 0) return true;
-    return shared_timer(cells, cell) <=
-           sweep_most(hand) + sweep_owed(hand, shared_unit(cells, place));
+    return overlaid_timer(cells, cell) <=
+           sweep_most(hand) + sweep_owed(hand, overlaid_unit(cells, place));
 }
 
 #endif

@@ -1,10 +1,10 @@
-/* tails.c - see tails.h.
+/* tail_law.c - see tail_law.h.
  *
  * Time matters here: a search for the best table asks for this law with every load that it tries.
  * The keys of several chains together are Poisson, so their law is computed directly, and not as a
  * sum of the laws of the chains.
  */
-#include "tails.h"
+#include "tail_law.h"
 
 #include "law.h"
 #include "law_arrays.h"
@@ -20,12 +20,12 @@
 /* 1 / i for all values of a law: a division takes as long as ten multiplications. */
 typedef double law_inverses[MAX_TAIL + 2];
 
-/* Poisson(mean). Returns the last value above NEVER; from there on all is 0. */
+/* Poisson(mean). Returns the last value above LAW_NEVER; from there on all is 0. */
 static unsigned law_poisson(double *ret_law, unsigned most, double mean,
                             const law_inverses inverses) {
     double   p = exp(-mean);
     unsigned i = 0;
-    for (; i <= most && (p > NEVER || i < mean); i++) {
+    for (; i <= most && (p > LAW_NEVER || i < mean); i++) {
         ret_law[i] = p;
         p *= mean * inverses[i + 1];
     }
@@ -75,7 +75,7 @@ static void law_add_tail(const law_cut *cut, const double *at, double weight,
             p[i] = weight * at[k + i];
             if (p[i] > most) most = p[i];
         }
-        if (!(most > NEVER)) continue;
+        if (!(most > LAW_NEVER)) continue;
         last = law_last_beside(cut->behind, cut->last_behind, most, last);
         law_mix_all(tail, cut->behind, last, k, p);
     }

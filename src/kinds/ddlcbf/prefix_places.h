@@ -1,5 +1,5 @@
-/* places.h - where a key belongs in a d-left table with dynamic bit reassignment, and what the
- * table has of it.
+/* prefix_places.h - where a key belongs in a d-left table with dynamic bit reassignment, and what
+ * the table has of it.
  *
  * A key is (b, r, z): one of B buckets, r bits of remainder, and the rest. Its place in subtable i
  * is what P_i makes of (b, r), a bucket and r bits, with z after:
@@ -13,8 +13,8 @@
  * its string is 111|101. A cell with the prefix 1111 there tells that (b, r) = 5 x 15 mod 32 = 11,
  * and that z begins with 1.
  */
-#ifndef TAMIS_KINDS_DDLCBF_PLACES_H
-#define TAMIS_KINDS_DDLCBF_PLACES_H
+#ifndef TAMIS_KINDS_DDLCBF_PREFIX_PLACES_H
+#define TAMIS_KINDS_DDLCBF_PREFIX_PLACES_H
 
 #include "core/permute.h"
 #include "kind.h"

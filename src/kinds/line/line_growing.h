@@ -1,4 +1,4 @@
-/* growing.h - how a table of lines becomes one of twice the lines.
+/* line_growing.h - how a table of lines becomes one of twice the lines.
  *
  * A line of the larger table has 62 chains, as every line, and its remainders are one bit shorter:
  * it has as many fingerprints as half a line had before. So the entries of a line go to two:
@@ -21,12 +21,12 @@
  * fewer. So their tails are together no longer than the tail of b; and two shelves hold at least
  * what one held.
  */
-#ifndef TAMIS_KINDS_LINE_GROWING_H
-#define TAMIS_KINDS_LINE_GROWING_H
+#ifndef TAMIS_KINDS_LINE_LINE_GROWING_H
+#define TAMIS_KINDS_LINE_LINE_GROWING_H
 
+#include "line_split.h"
 #include "operations.h"
 #include "size.h"
-#include "split.h"
 
 /* As many prints, in another number of lines: each doubling takes a bit from the remainder. A byte
  * of remainder must be left. Chains are always 62, so nothing else changes but the attic, which
@@ -168,7 +168,7 @@ static bool line_carry_far(const tamis_table *from, uint64_t bucket, const lines
     return line_unload(target, &load);
 }
 
-/* To one of twice the lines, entry by entry: for lines that split.h cannot take. There is no
+/* To one of twice the lines, entry by entry: for lines that line_split.h cannot take. There is no
  * division for each entry: the top bit of the remainder in the rest becomes the lowest bit of the
  * key. Then the byte is one bit further, and the chain is 2l + top bit. From chain 62 on they go to
  * the second line. */
@@ -192,7 +192,8 @@ static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const li
 }
 
 /* Three ways, the fastest that applies: a line without a tail becomes two empty lines by masks
- * (split.h); to a table of twice the lines, entry by entry; to a table of any size, by prints. */
+ * (line_split.h); to a table of twice the lines, entry by entry; to a table of any size, by
+ * prints. */
 static tamis_status line_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     const line_shape *const shape = line_shape_of(from);
     lines_view const        target = line_view(to);

@@ -1,8 +1,9 @@
-/* split.h - a line becomes two lines of a table that is twice as large, all its entries at once.
+/* line_split.h - a line becomes two lines of a table that is twice as large, all its entries at
+ * once.
  *
- * growing.h says where the entries go: the byte of each takes in the top bit of its rest, and its
- * own top bit goes to the chain. So the order of the entries stays the same, and so do the bytes,
- * but for a shift by one bit. What changes is where runs begin:
+ * line_growing.h says where the entries go: the byte of each takes in the top bit of its rest, and
+ * its own top bit goes to the chain. So the order of the entries stays the same, and so do the
+ * bytes, but for a shift by one bit. What changes is where runs begin:
  *
  *     chain      4              | 5                   the run of chain l becomes those of 2l and
  *     byte       0x11 0x13 0x90 | 0x85                2l + 1, and one of them may be empty
@@ -18,8 +19,8 @@
  * empty. This is nearly always so when a set grows. Otherwise the functions return false and have
  * changed nothing.
  */
-#ifndef TAMIS_KINDS_LINE_SPLIT_H
-#define TAMIS_KINDS_LINE_SPLIT_H
+#ifndef TAMIS_KINDS_LINE_LINE_SPLIT_H
+#define TAMIS_KINDS_LINE_LINE_SPLIT_H
 
 #include "lines_list.h"
 

@@ -1,4 +1,5 @@
-/* places.h - where the counters of a key are in a counting filter, and how they are prefetched.
+/* counter_places.h - where the counters of a key are in a counting filter, and how they are
+ * prefetched.
  *
  * Both layouts (core/sectors.h): scattered, in which a key has k counters anywhere, and blocked, in
  * which they are in one line. A counter is identified by its first bit in the body, except for
@@ -12,8 +13,8 @@
  *
  *     blocked               as drawn in core/sectors.h: a counter never crosses a line
  */
-#ifndef TAMIS_KINDS_COUNTING_PLACES_H
-#define TAMIS_KINDS_COUNTING_PLACES_H
+#ifndef TAMIS_KINDS_COUNTING_COUNTER_PLACES_H
+#define TAMIS_KINDS_COUNTING_COUNTER_PLACES_H
 
 #include "core/counters.h"
 #include "core/probes.h"

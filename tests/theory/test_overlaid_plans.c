@@ -1,4 +1,4 @@
-/* test_shared_plans.c - the plans of kinds in which keys share cells: they meet the need, no
+/* test_overlaid_plans.c - the plans of kinds in which keys share cells: they meet the need, no
  * smaller table would meet it, and impossible needs are refused.
  */
 #include "cells_oracle.h"
@@ -6,8 +6,8 @@
 #include "kinds/state_direct/size.h"
 
 typedef struct planned_kind {
-    const char *name;
-    shared_law *law;
+    const char   *name;
+    overlaid_law *law;
     unsigned (*cell_bits)(const uint64_t *g);
     uint64_t most_values;
     unsigned least_bits; /* of counters, where there are any */
@@ -40,18 +40,18 @@ static tamis_plan plan_of(const tamis_states_spec *spec) {
 }
 
 static void geometry_of(const tamis_plan *plan, uint64_t *ret_g) {
-    assert_int_equal(plan->n_fields, SHARED_FIELDS);
-    for (unsigned i = 0; i < SHARED_FIELDS; i++) ret_g[i] = plan->fields[i].value;
+    assert_int_equal(plan->n_fields, OVERLAID_FIELDS);
+    for (unsigned i = 0; i < OVERLAID_FIELDS; i++) ret_g[i] = plan->fields[i].value;
 }
 
 /* Would a table of at most this many bits meet the need, with this k and these counters? */
 static bool would_do(const planned_kind *row, const tamis_states_spec *spec, uint64_t lifetime,
                      uint64_t *g, double bits) {
-    shared_forecast told;
-    double const    unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
+    overlaid_forecast told;
+    double const      unknown = spec->unknown != 0 ? spec->unknown : spec->fpr;
     if (bits < 0) return false;
-    g[SHARED_CELLS] = (uint64_t)(bits / row->cell_bits(g));
-    if (g[SHARED_CELLS] < 2) return false;
+    g[OVERLAID_CELLS] = (uint64_t)(bits / row->cell_bits(g));
+    if (g[OVERLAID_CELLS] < 2) return false;
     row->law(g, (double)spec->capacity, (double)lifetime, &told);
     return told.fpr <= spec->fpr && told.unknown <= unknown;
 }
@@ -59,29 +59,30 @@ static bool would_do(const planned_kind *row, const tamis_states_spec *spec, uin
 /* A plan meets the need, and no table that is a cache line smaller does. */
 static void expect_plan(const planned_kind *row, const tamis_states_spec *spec) {
     tamis_plan const plan = plan_of(spec);
-    uint64_t         g[SHARED_FIELDS], other[SHARED_FIELDS];
+    uint64_t         g[OVERLAID_FIELDS], other[OVERLAID_FIELDS];
     assert_int_equal(plan.status, TAMIS_OK);
     geometry_of(&plan, g);
-    assert_int_equal(g[SHARED_VALUES], spec->values);
-    assert_int_equal(g[SHARED_TIMER_BITS], spec->timer_bits);
+    assert_int_equal(g[OVERLAID_VALUES], spec->values);
+    assert_int_equal(g[OVERLAID_TIMER_BITS], spec->timer_bits);
     assert_true(plan.fpr <= spec->fpr);
     assert_true(plan.unknown <= (spec->unknown != 0 ? spec->unknown : spec->fpr));
-    uint64_t const bits = g[SHARED_CELLS] * row->cell_bits(g);
+    uint64_t const bits = g[OVERLAID_CELLS] * row->cell_bits(g);
     assert_int_equal(plan.body_bytes, ((bits + 7) / 8 + 8 + 63) / 64 * 64);
     memcpy(other, g, sizeof g);
-    bool const is_counted = g[SHARED_COUNTER_BITS] != 0;
+    bool const is_counted = g[OVERLAID_COUNTER_BITS] != 0;
     for (unsigned c = is_counted ? row->least_bits : 0; c <= (is_counted ? 8u : 0u); c++) {
-        for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
-            other[SHARED_HASHES] = k;
-            other[SHARED_COUNTER_BITS] = c;
+        for (unsigned k = 1; k <= OVERLAID_MAX_HASHES; k++) {
+            other[OVERLAID_HASHES] = k;
+            other[OVERLAID_COUNTER_BITS] = c;
             if (would_do(row, spec, plan.lifetime, other, (double)bits - 512)) {
                 fail_msg("%s of %llu keys, %llu values, fpr %g: %llu cells, k %llu, %llu bits; and "
                          "%llu, %u, %u",
                          row->name, (unsigned long long)spec->capacity,
                          (unsigned long long)spec->values, spec->fpr,
-                         (unsigned long long)g[SHARED_CELLS], (unsigned long long)g[SHARED_HASHES],
-                         (unsigned long long)g[SHARED_COUNTER_BITS],
-                         (unsigned long long)other[SHARED_CELLS], k, c);
+                         (unsigned long long)g[OVERLAID_CELLS],
+                         (unsigned long long)g[OVERLAID_HASHES],
+                         (unsigned long long)g[OVERLAID_COUNTER_BITS],
+                         (unsigned long long)other[OVERLAID_CELLS], k, c);
             }
         }
     }
@@ -150,13 +151,13 @@ static void a_fixed_size_has_the_best_k(void **state) {
     for (size_t kind = 0; kind < COUNT(planned); kind++) {
         const planned_kind *const row = &planned[kind];
         tamis_states_spec         spec = spec_of(row, 1000, 8, 0);
-        uint64_t                  g[SHARED_FIELDS];
+        uint64_t                  g[OVERLAID_FIELDS];
         spec.geometry = "cells=30000";
         tamis_plan const plan = plan_of(&spec);
         geometry_of(&plan, g);
-        for (unsigned k = 1; k <= SHARED_MAX_HASHES; k++) {
-            shared_forecast told;
-            g[SHARED_HASHES] = k;
+        for (unsigned k = 1; k <= OVERLAID_MAX_HASHES; k++) {
+            overlaid_forecast told;
+            g[OVERLAID_HASHES] = k;
             row->law(g, 1000, 16000, &told);
             assert_true(plan.unknown <= told.unknown);
         }
@@ -168,14 +169,14 @@ static void a_geometry_can_be_given(void **state) {
     (void)state;
     for (size_t kind = 0; kind < COUNT(planned); kind++) {
         tamis_states_spec spec = spec_of(&planned[kind], 1000, 8, 0);
-        uint64_t          g[SHARED_FIELDS];
+        uint64_t          g[OVERLAID_FIELDS];
         spec.timeout = 60;
         spec.geometry = "cells=777,hashes=5,values=8,counter_bits=3,timer_bits=2";
         tamis_plan const plan = plan_of(&spec);
         geometry_of(&plan, g);
         assert_int_equal(plan.status, TAMIS_OK);
-        assert_true(g[SHARED_CELLS] == 777 && g[SHARED_HASHES] == 5 && g[SHARED_VALUES] == 8);
-        assert_true(g[SHARED_COUNTER_BITS] == 3 && g[SHARED_TIMER_BITS] == 2);
+        assert_true(g[OVERLAID_CELLS] == 777 && g[OVERLAID_HASHES] == 5 && g[OVERLAID_VALUES] == 8);
+        assert_true(g[OVERLAID_COUNTER_BITS] == 3 && g[OVERLAID_TIMER_BITS] == 2);
     }
 }
 
@@ -195,7 +196,7 @@ static void places_that_coincide_are_counted(void **state) {
                 of_distinct[0] = 0;
             }
             for (unsigned d = 1; d <= k; d++) exact += fmax(of_distinct[d], 0) * pow(p, d);
-            double const told = tamis_shared_all(p, m, k);
+            double const told = tamis_overlaid_all(p, m, k);
             assert_true(told >= exact * (1 - 1e-9));
             if (m > 100 && p > 0.25) assert_true(told <= exact * 1.05);
         }
@@ -210,5 +211,5 @@ int main(void) {
         cmocka_unit_test(a_geometry_can_be_given),
         cmocka_unit_test(places_that_coincide_are_counted),
     };
-    return cmocka_run_group_tests_name("shared_plans", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("overlaid_plans", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* growing.h - how a table of chains becomes one of twice the buckets.
+/* rank_growing.h - how a table of chains becomes one of twice the buckets.
  *
  * A bucket of the larger table has as many chains, and its remainders are one bit shorter: it has
  * as many fingerprints as half a bucket had before. So the cells of a bucket go to two:
@@ -31,12 +31,12 @@
  * depend on the history. A table that has grown holds the same cells as one that was made at that
  * size, and answers as it does, but its bytes differ.
  */
-#ifndef TAMIS_KINDS_RANK_GROWING_H
-#define TAMIS_KINDS_RANK_GROWING_H
+#ifndef TAMIS_KINDS_RANK_RANK_GROWING_H
+#define TAMIS_KINDS_RANK_RANK_GROWING_H
 
 #include "rank.h"
+#include "rank_split.h"
 #include "size.h"
-#include "split.h"
 
 /* Buckets that are moved together, with 80 to 130 keys each: 20 to 40 us. Eight records begin and
  * end at a byte, whatever bits a record has. */
@@ -162,7 +162,8 @@ static void rank_count_half(tamis_table *to, const split_half *half) {
 }
 
 /* The prints of a bucket are cut in the middle: the lower half is bucket 2b of a table with twice
- * as many, the upper half 2b + 1. In the usual case the halves are written as a whole (split.h). */
+ * as many, the upper half 2b + 1. In the usual case the halves are written as a whole
+ * (rank_split.h). */
 static tamis_status rank_carry(const tamis_table *from, uint64_t bucket, tamis_table *to) {
     split_half halves[2];
     if (!rank_can_split(from, bucket, to)) return rank_carry_cells(from, bucket, to);

@@ -1,4 +1,4 @@
-/* shared_size.h - the arithmetic of cells that keys share: state_bloom and state_direct.
+/* overlaid_size.h - the arithmetic of cells that keys share: state_bloom and state_direct.
  *
  * Each of n keys has k places among m cells, chosen at random. Places that coincide are one.
  *
@@ -14,52 +14,52 @@
  * top], h = 1 - (1-1/m)^k, and those that each of the L - n later keys does, h P[Binomial(n-1, h) =
  * top - 1]. Stuck cells are added to the cells in use, or to those whose value is unknown.
  */
-#ifndef TAMIS_THEORY_SHARED_SIZE_H
-#define TAMIS_THEORY_SHARED_SIZE_H
+#ifndef TAMIS_THEORY_OVERLAID_SIZE_H
+#define TAMIS_THEORY_OVERLAID_SIZE_H
 
-#include "core/shared.h"
+#include "core/overlaid.h"
 #include "need.h"
 
 /* The geometry of both kinds. */
 enum {
-    SHARED_CELLS,        /* m */
-    SHARED_HASHES,       /* k */
-    SHARED_VALUES,       /* that a key can have */
-    SHARED_COUNTER_BITS, /* 0: cells do not count */
-    SHARED_TIMER_BITS,   /* 0: nothing ages */
-    SHARED_FIELDS
+    OVERLAID_CELLS,        /* m */
+    OVERLAID_HASHES,       /* k */
+    OVERLAID_VALUES,       /* that a key can have */
+    OVERLAID_COUNTER_BITS, /* 0: cells do not count */
+    OVERLAID_TIMER_BITS,   /* 0: nothing ages */
+    OVERLAID_FIELDS
 };
 
-#define SHARED_MAX_COUNTER_BITS 8
-#define SHARED_USUAL_COUNTER_BITS 4 /* if the number of cells is given */
+#define OVERLAID_MAX_COUNTER_BITS 8
+#define OVERLAID_USUAL_COUNTER_BITS 4 /* if the number of cells is given */
 
 /* P[all k places of a key are in a set of cells that has the share p], by the product above. */
-double tamis_shared_all(double p, double m, unsigned k);
+double tamis_overlaid_all(double p, double m, unsigned k);
 
 /* The share of cells that are stuck at the end of a life, at most. */
-double tamis_shared_stuck(double m, unsigned k, double n, double lifetime, double top);
+double tamis_overlaid_stuck(double m, unsigned k, double n, double lifetime, double top);
 
 /* What a kind says of a geometry. */
-typedef struct shared_forecast {
+typedef struct overlaid_forecast {
     double fpr, unknown, saturation;
     double held; /* the share of cells */
-} shared_forecast;
+} overlaid_forecast;
 
-typedef void shared_law(const uint64_t *g, double n, double lifetime, shared_forecast *ret);
+typedef void overlaid_law(const uint64_t *g, double n, double lifetime, overlaid_forecast *ret);
 
 /* What differs between the kinds. */
-typedef struct shared_rules {
-    shared_law *law;
+typedef struct overlaid_rules {
+    overlaid_law *law;
     unsigned (*cell_bits)(const uint64_t *g);
     unsigned least_counter_bits, most_counter_bits; /* to choose from */
-} shared_rules;
+} overlaid_rules;
 
 /* Fill in the free fields of a geometry: the fewest bits in total that meet the rates. If the
  * number of cells is fixed, the k with the fewest unknown keys. False: that is impossible, or the
  * fixed fields contradict the need. */
-bool tamis_shared_choose(const tamis_need *need, const shared_rules *rules, uint64_t *g);
+bool tamis_overlaid_choose(const tamis_need *need, const overlaid_rules *rules, uint64_t *g);
 
 /* Is it a geometry at all, whose cells have this many bits? Returns the bytes of its body. */
-bool tamis_shared_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes);
+bool tamis_overlaid_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes);
 
 #endif

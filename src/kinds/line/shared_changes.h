@@ -1,4 +1,4 @@
-/* windows.h - tables of lines that many threads share (src/sharing.h).
+/* shared_changes.h - changes of tables of lines that many threads share (src/sharing.h).
  *
  * Changes are those of operations.h, on the table itself. A group is the 16 lines of a shelf:
  * nothing else changes when a key of theirs does, but the attic, which has a lock of its own.
@@ -16,8 +16,8 @@
  * it; the offsets in its shape are corrected for that. The attic is not copied: a lookup that needs
  * it takes its lock.
  */
-#ifndef TAMIS_KINDS_LINE_WINDOWS_H
-#define TAMIS_KINDS_LINE_WINDOWS_H
+#ifndef TAMIS_KINDS_LINE_SHARED_CHANGES_H
+#define TAMIS_KINDS_LINE_SHARED_CHANGES_H
 
 #include "operations.h"
 #include "sharing.h"
