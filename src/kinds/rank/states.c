@@ -51,19 +51,21 @@ static void rank_erase_state(tamis_table *table, uint64_t hash) {
     table->saturated -= most > 1 && trail.copies >= most;
 }
 
-/* With prints, chain by chain, since a cell alone does not say which chain it belongs to; otherwise
- * cell by cell, which is faster. */
-static void rank_list_states(const tamis_table *table, uint64_t bucket, bool has_prints,
-                             state_list *ret_list) {
+/* Cell by cell. */
+static void rank_list_cells(const tamis_table *table, uint64_t bucket, state_list *ret_list) {
+    chains_view const chains = rank_view(table);
+    uint64_t const    at = chains_bucket_at(chains.shape, bucket);
+    ret_list->n = (unsigned)min_u64(chains_load(chains, at), STATE_LIST_MAX);
+    for (unsigned i = 0; i < ret_list->n; i++)
+        ret_list->bit[i] = rank_state_at(chains.shape, chains_cell(chains, at, i));
+}
+
+/* Chain by chain, with prints. */
+static void rank_list_chains(const tamis_table *table, uint64_t bucket, state_list *ret_list) {
     chains_view const chains = rank_view(table);
     uint64_t const    at = chains_bucket_at(chains.shape, bucket), base = chains_base(chains, at);
-    unsigned const    load =
-        has_prints ? 0 : (unsigned)min_u64(chains_load(chains, at), STATE_LIST_MAX);
-    unsigned n = 0;
-    for (; n < load; n++) {
-        ret_list->bit[n] = rank_state_at(chains.shape, chains_cell(chains, at, n));
-    }
-    for (uint64_t left = has_prints ? base : 0; left != 0; left &= left - 1) {
+    unsigned          n = 0;
+    for (uint64_t left = base; left != 0; left &= left - 1) {
         unsigned const chain = bits_lowest(left);
         chains_step    step = chains_first(base, chain);
         do {
@@ -75,6 +77,16 @@ static void rank_list_states(const tamis_table *table, uint64_t bucket, bool has
         } while (chains_next(chains, at, &step));
     }
     ret_list->n = n;
+}
+
+/* A cell alone does not say which chain it belongs to, and so not its print; but without prints,
+ * cells are listed faster. */
+static void rank_list_states(const tamis_table *table, uint64_t bucket, bool has_prints,
+                             state_list *ret_list) {
+    if (has_prints)
+        rank_list_chains(table, bucket, ret_list);
+    else
+        rank_list_cells(table, bucket, ret_list);
 }
 
 STATE_UNITS_DEFINE(rank, RANK)
