@@ -167,7 +167,7 @@ static tamis_status plan_next(tamis_set *set) {
 static uint64_t pace_of(const tamis_set *set) {
     uint64_t const group = set->kind->growing->group;
     uint64_t const groups = (buckets_of(&set->table) - set->growth->moved + group - 1) / group;
-    uint64_t const left = kind_less_counts(set->capacity, entries_of(set));
+    uint64_t const left = sub_or_0(set->capacity, entries_of(set));
     return max_u64(1, min_u64(left / max_u64(groups, 1), MAX_PACE));
 }
 
@@ -202,26 +202,35 @@ tamis_status tamis_grow_begin_step(tamis_set *set) {
     return TAMIS_OK;
 }
 
-/* Replace the table by `next`. */
-static void end_step(tamis_set *set) {
+static uint64_t scaled_count(uint64_t number, int doublings) {
+    return doublings < 0 ? number >> -doublings : number << doublings;
+}
+
+/* Replace the table of the set by this one, of another stage. It may be growth->next: if not, the
+ * caller has given back the body of that. */
+static void take_stage(tamis_set *set, tamis_table *made, int doublings) {
     struct growth *const growth = set->growth;
-    growth->next.moved += set->table.moved;
-    growth->next.aged += set->table.aged;
-    growth->next.refused_adds = set->table.refused_adds;
-    growth->next.refused_removes = set->table.refused_removes;
-    growth->next.sweep = doubled_sweep_with_rest(&set->table.sweep);
+    made->moved += set->table.moved;
+    made->aged += set->table.aged;
+    made->refused_adds = set->table.refused_adds;
+    made->refused_removes = set->table.refused_removes;
     give_body(set, &set->table);
-    tamis_handle_take_table(set, &growth->next);
+    tamis_handle_take_table(set, made);
     growth->next = (tamis_table){ .body = NULL };
     set_boundary(growth, &set->table, 0);
-    growth->stage++;
-    set->capacity *= 2;
-    set->lifetime *= 2;
+    growth->stage = (unsigned)((int)growth->stage + doublings);
+    set->capacity = scaled_count(set->capacity, doublings);
+    set->lifetime = scaled_count(set->lifetime, doublings);
     memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
     settle(set);
     if (set->shared == NULL) return;
     tamis_share_divide(set);
     tamis_share_publish(set);
+}
+
+static void end_step(tamis_set *set) {
+    set->growth->next.sweep = doubled_sweep_with_rest(&set->table.sweep);
+    take_stage(set, &set->growth->next, 1);
 }
 
 /* Give back one piece of memory that no bucket of the table needs any more. The rest is freed when
@@ -333,23 +342,10 @@ static tamis_status rebuild_held(tamis_set *set, int doublings) {
         give_body(set, &made);
         return status;
     }
-    made.moved = set->table.moved + growth->next.moved;
-    made.aged = set->table.aged + growth->next.aged;
-    made.refused_adds = set->table.refused_adds;
-    made.refused_removes = set->table.refused_removes;
-    give_body(set, &set->table);
+    made.moved = growth->next.moved;
+    made.aged = growth->next.aged;
     give_body(set, &growth->next);
-    growth->next = (tamis_table){ .body = NULL };
-    tamis_handle_take_table(set, &made);
-    growth->stage = (unsigned)((int)growth->stage + doublings);
-    set->capacity = doublings < 0 ? set->capacity >> -doublings : set->capacity << doublings;
-    set->lifetime = doublings < 0 ? set->lifetime >> -doublings : set->lifetime << doublings;
-    set_boundary(growth, &set->table, 0);
-    memory_use_huge_pages(&set->allocator, set->table.body, (size_t)set->table.body_bytes);
-    settle(set);
-    if (set->shared == NULL) return TAMIS_OK;
-    tamis_share_divide(set);
-    tamis_share_publish(set);
+    take_stage(set, &made, doublings);
     return TAMIS_OK;
 }
 

@@ -90,11 +90,6 @@ TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
     return min_u64(a + b, KIND_MAX_COUNT);
 }
 
-/* a - b, but not below 0: keys that are removed may not all have been counted. */
-TAMIS_INLINE uint64_t kind_less_counts(uint64_t a, uint64_t b) {
-    return a > b ? a - b : 0;
-}
-
 /* What is known from reading the whole body. */
 typedef struct kind_survey {
     double   fpr;      /* computed from the present contents */

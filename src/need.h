@@ -58,6 +58,21 @@ static inline bool need_is_fixed(const tamis_need *need, unsigned field) {
     return need->fixed[field] != NEED_FREE;
 }
 
+/* The value of a field: the one that the user has fixed, or else the one that the kind has chosen.
+ * A search that tries values for all fields gets only that value of a fixed one. */
+static inline uint64_t need_or_fixed(uint64_t fixed, uint64_t chosen) {
+    return fixed != NEED_FREE ? fixed : chosen;
+}
+
+static inline bool need_is_in(uint64_t value, uint64_t least, uint64_t most) {
+    return value >= least && value <= most;
+}
+
+/* The same of a field that the user may have fixed. */
+static inline bool need_is_free_or_in(uint64_t fixed, uint64_t least, uint64_t most) {
+    return fixed == NEED_FREE || need_is_in(fixed, least, most);
+}
+
 static inline bool need_can(const tamis_need *need, unsigned abilities) {
     return (need->abilities & abilities) != 0;
 }

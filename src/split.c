@@ -71,7 +71,7 @@ static void plan_extra(const tamis_choice *whole, uint64_t *ret_extra) {
         return;
     for (unsigned i = 1; i < TAMIS_MAX_FIELDS; i++) {
         uint64_t const share = planned.geometry[i] - planned.geometry[i] / 2;
-        ret_extra[i] = kind_less_counts(planned_half.geometry[i], share);
+        ret_extra[i] = sub_or_0(planned_half.geometry[i], share);
     }
 }
 
@@ -110,7 +110,7 @@ static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *
     for (unsigned i = 1; i < TAMIS_MAX_FIELDS; i++) {
         uint64_t const others = behind == 0 ? other->geometry[i] : later->geometry[i];
         if (fixed[i] == NEED_FREE)
-            whole.geometry[i] = kind_less_counts(later->geometry[i] + others, 2 * extra[i]);
+            whole.geometry[i] = sub_or_0(later->geometry[i] + others, 2 * extra[i]);
     }
     return whole;
 }

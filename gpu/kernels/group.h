@@ -59,7 +59,7 @@ TAMIS_INLINE G(group) G(group_make)(const gpu_change *change) {
 
 /* Bits of an item. The bits above them in an entry are its chain. */
 TAMIS_INLINE unsigned G(item_bits)(lines_view lines) {
-    return LINES_BYTE_BITS + lines_rest_bits(lines);
+    return LINE_BYTE_BITS + lines_rest_bits(lines);
 }
 TAMIS_INLINE GROUP_ITEM G(item_make)(lines_view lines, unsigned byte, uint64_t rest) {
     return (GROUP_ITEM)((uint64_t)byte << lines_rest_bits(lines) | rest);
@@ -134,7 +134,7 @@ TAMIS_INLINE unsigned G(chain_begin)(const shelf_view *shelves, const G(tail_her
     if (rank <= runs_here(index)) return bits_lowest(bits_nth(index.starts, rank));
     unsigned at = runs_used(index);
     for (unsigned i = 0; i < tail->part.n + tail->words; i++)
-        at += G(tail_key)(shelves, tail, i) >> LINES_BYTE_BITS < chain;
+        at += G(tail_key)(shelves, tail, i) >> LINE_BYTE_BITS < chain;
     return at;
 }
 
@@ -153,8 +153,8 @@ TAMIS_INLINE bool G(list_line)(lines_view lines, uint64_t bucket, uint64_t room,
     for (unsigned i = gpu_lane(); i < far; i += GPU_WARP)
         to[used + i] = G(item_make)(lines, G(tail_key)(&shelves, &tail, i) & 0xff,
                                     G(tail_rest)(lines, &shelves, &tail, bucket, i));
-    for (unsigned chain = gpu_lane(); chain < RUNS_CHAINS; chain += GPU_WARP)
-        group->list_at[line * RUNS_CHAINS + chain] =
+    for (unsigned chain = gpu_lane(); chain < LINE_CHAINS; chain += GPU_WARP)
+        group->list_at[line * LINE_CHAINS + chain] =
             (uint16_t)(group->n + G(chain_begin)(&shelves, &tail, index, chain));
     group->n += used + far;
     return true;
@@ -221,11 +221,10 @@ TAMIS_INLINE uint32_t G(sort_tile)(lines_view lines, const uint64_t *hashes, uin
         GROUP_ENTRY entry = (GROUP_ENTRY)-1;
         if (i < group->tile_n) {
             lines_place const place = lines_find(lines, hashes[i]);
-            uint64_t const    chain = place.bucket % SHELF_BUCKETS * RUNS_CHAINS + place.chain;
+            uint64_t const    chain = place.bucket % SHELF_BUCKETS * LINE_CHAINS + place.chain;
             uint64_t const    rest = lines.is_bare ? 0 : rest_new(lines.shape, place.remainder, 0);
-            entry =
-                (GROUP_ENTRY)((chain << LINES_BYTE_BITS | place.byte) << lines_rest_bits(lines) |
-                              rest);
+            entry = (GROUP_ENTRY)((chain << LINE_BYTE_BITS | place.byte) << lines_rest_bits(lines) |
+                                  rest);
         }
         group->tile[i] = entry;
     }

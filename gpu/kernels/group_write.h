@@ -2,13 +2,13 @@
 
 /* The index of a line: it has the first chains of the list, as many as fit completely. */
 TAMIS_INLINE runs G(index_of)(const G(group) * group, unsigned line, unsigned *ret_used) {
-    const uint16_t *const at = group->list_at + line * RUNS_CHAINS;
+    const uint16_t *const at = group->list_at + line * LINE_CHAINS;
     runs                  index = { 0, 1 };
     unsigned              used = 0;
     bool                  is_cut = false;
-    for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) {
+    for (unsigned chain = 0; chain < LINE_CHAINS; chain++) {
         unsigned const n = (unsigned)(at[chain + 1] - at[chain]);
-        is_cut |= used + n > RUNS_SLOTS;
+        is_cut |= used + n > LINE_SLOTS;
         index.occ |= (uint64_t)(n != 0) << chain;
         used += is_cut ? 0 : n;
         index.starts |= is_cut || n == 0 ? 0 : UINT64_C(1) << used;
@@ -21,7 +21,7 @@ TAMIS_INLINE runs G(index_of)(const G(group) * group, unsigned line, unsigned *r
 TAMIS_INLINE uint64_t G(slot_byte)(lines_view lines, const G(group) * group, unsigned line,
                                    unsigned slot) {
     if (slot >= group->used[line]) return 0;
-    return G(item_byte)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
+    return G(item_byte)(lines, group->list[group->list_at[line * LINE_CHAINS] + slot]);
 }
 
 /* Write the indices, one line per thread. Fills in `used` and `tail`. False: a tail is too long. */
@@ -32,16 +32,16 @@ TAMIS_INLINE bool G(write_indices)(lines_view lines, uint64_t first, G(group) * 
     runs           index = { 0, 1 };
     if (line < SHELF_BUCKETS) {
         index = G(index_of)(group, line, &used);
-        tail = group->list_at[(line + 1) * RUNS_CHAINS] - group->list_at[line * RUNS_CHAINS] - used;
+        tail = group->list_at[(line + 1) * LINE_CHAINS] - group->list_at[line * LINE_CHAINS] - used;
         group->used[line] = used;
     }
     uint32_t const before = gpu_warp_sum(tail, &all);
     if (line <= SHELF_BUCKETS) group->tail[line] = before;
-    if (gpu_ballot(tail > LINES_MAX_TAIL) != 0) return false;
+    if (gpu_ballot(tail > LINE_MAX_TAIL) != 0) return false;
     gpu_warp_sync();
     if (line < SHELF_BUCKETS && first + line < lines.shape->buckets) {
         uint64_t const starts = index.starts >> 1;
-        gpu_pair const head = { index.occ | starts << RUNS_CHAINS,
+        gpu_pair const head = { index.occ | starts << LINE_CHAINS,
                                 starts >> 2 | G(slot_byte)(lines, group, line, 0) << 48 |
                                     G(slot_byte)(lines, group, line, 1) << 56 };
         gpu_store_pair(lines_at(lines, first + line), head);
@@ -66,18 +66,18 @@ TAMIS_INLINE unsigned G(tail_at)(const G(group) * group, unsigned i, unsigned *r
     unsigned line = 0;
     while (group->tail[line + 1] <= i) line++;
     *ret_line = line;
-    return group->list_at[line * RUNS_CHAINS] + group->used[line] + (i - group->tail[line]);
+    return group->list_at[line * LINE_CHAINS] + group->used[line] + (i - group->tail[line]);
 }
 
 /* The chain and byte of an item of a line. Its chain is the last that does not begin after it. */
 TAMIS_INLINE unsigned G(key_at)(lines_view lines, const G(group) * group, unsigned line,
                                 unsigned place) {
-    const uint16_t *const at = group->list_at + line * RUNS_CHAINS;
+    const uint16_t *const at = group->list_at + line * LINE_CHAINS;
     unsigned              chain = 0;
     for (unsigned step = 32; step != 0; step /= 2) {
-        if (chain + step < RUNS_CHAINS && at[chain + step] <= place) chain += step;
+        if (chain + step < LINE_CHAINS && at[chain + step] <= place) chain += step;
     }
-    return chain << LINES_BYTE_BITS | G(item_byte)(lines, group->list[place]);
+    return chain << LINE_BYTE_BITS | G(item_byte)(lines, group->list[place]);
 }
 
 TAMIS_INLINE void G(write_shelf)(lines_view lines, uint64_t first, const G(group) * group) {
@@ -126,11 +126,11 @@ TAMIS_INLINE void G(write_attic)(const gpu_change *change, lines_view lines, uin
 /* The rest of slot i of a group, or of key i on its shelf. */
 TAMIS_INLINE uint64_t G(rest_of)(lines_view lines, const G(group) * group, unsigned i,
                                  bool is_shelf) {
-    unsigned line = i / RUNS_SLOTS, slot = i % RUNS_SLOTS;
+    unsigned line = i / LINE_SLOTS, slot = i % LINE_SLOTS;
     if (is_shelf && i >= group->tail[SHELF_BUCKETS]) return 0;
     if (is_shelf) return G(item_rest)(lines, group->list[G(tail_at)(group, i, &line)]);
     if (slot >= group->used[line]) return 0;
-    return G(item_rest)(lines, group->list[group->list_at[line * RUNS_CHAINS] + slot]);
+    return G(item_rest)(lines, group->list[group->list_at[line * LINE_CHAINS] + slot]);
 }
 
 /* Write n rests, from a bit on that begins a word. Each thread writes whole words, so no two
@@ -158,7 +158,7 @@ TAMIS_INLINE bool G(write_group)(const gpu_change *change, lines_view lines, uin
     if (lines.is_bare) return true;
     shelf_view const shelves = lines_shelves(lines);
     unsigned const   here = (unsigned)min_u64(lines.shape->buckets - first, SHELF_BUCKETS);
-    G(write_rests)(lines, group, lines_rest_at(lines, first, 0), here * RUNS_SLOTS, false);
+    G(write_rests)(lines, group, lines_rest_at(lines, first, 0), here * LINE_SLOTS, false);
     G(write_rests)(lines, group, shelf_rest_at(&shelves, first, 0), SHELF_KEYS, true);
     return true;
 }

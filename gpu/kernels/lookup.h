@@ -25,8 +25,8 @@ TAMIS_INLINE lines_view gpu_view(const gpu_table *table, bool is_bare) {
 
 /* The index of a line, from its first 16 bytes. */
 TAMIS_INLINE runs gpu_index(gpu_pair head) {
-    uint64_t const starts = (head.high & bits_low(48)) << 2 | head.low >> RUNS_CHAINS;
-    return (runs){ head.low & bits_low(RUNS_CHAINS), starts << 1 | 1 };
+    uint64_t const starts = (head.high & bits_low(48)) << 2 | head.low >> LINE_CHAINS;
+    return (runs){ head.low & bits_low(LINE_CHAINS), starts << 1 | 1 };
 }
 
 /* The result: how many entries have the fingerprint, and the rest of the first of them. */

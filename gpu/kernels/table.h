@@ -97,7 +97,7 @@ typedef struct gpu_lines {
 #define GPU_ROOM 1024 /* nearly all groups have at most this many entries */
 #define GPU_LARGE_ROOM \
     4096 /* no group has more: 16 lines, each with 50 slots and a tail of at most 200 entries */
-#define GPU_CHAINS (SHELF_BUCKETS * RUNS_CHAINS)
+#define GPU_CHAINS (SHELF_BUCKETS * LINE_CHAINS)
 #define GPU_ENTRY_BITS 18 /* bits of an entry without its rest: line, chain, byte */
 
 #define GPU_RAW_BYTES ((SHELF_BUCKETS + 1) * TAMIS_LINE_BYTES)

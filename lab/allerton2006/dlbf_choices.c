@@ -141,7 +141,10 @@ static double even_load(const even_row *row) {
     if (excess_at(row, low) > 0 || excess_at(row, high) < 0) lab_die("no break-even between");
     while (high - low > 1e-9) {
         double const middle = (low + high) / 2;
-        *(excess_at(row, middle) < 0 ? &low : &high) = middle;
+        if (excess_at(row, middle) < 0)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

@@ -135,7 +135,10 @@ static double threshold(double choices) {
     double low = 1e-3, high = 20;
     for (unsigned i = 0; i < 100; i++) {
         double const x = (low + high) / 2, keys = x * expm1(x) / (expm1(x) - x);
-        *(keys < choices ? &low : &high) = x;
+        if (keys < choices)
+            low = x;
+        else
+            high = x;
     }
     return low / (choices * pow(-expm1(-low), choices - 1));
 }

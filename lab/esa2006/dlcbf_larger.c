@@ -33,7 +33,10 @@ static double load_for(double chance, unsigned cells) {
     double low = 0.5 * cells, high = cells;
     while (high - low > 1e-9 * high) {
         double const middle = (low + high) / 2;
-        *(chance_full(middle, cells) < chance ? &low : &high) = middle;
+        if (chance_full(middle, cells) < chance)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

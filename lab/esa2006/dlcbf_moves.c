@@ -147,7 +147,10 @@ static double law_load(move_rule rule, double share) {
     double low = 5, high = CELLS - 1e-3;
     while (high - low > 1e-4) {
         double const middle = (low + high) / 2;
-        *(law_refused(rule, middle) < share ? &low : &high) = middle;
+        if (law_refused(rule, middle) < share)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

@@ -41,7 +41,10 @@ static double lambda_for(const rank_print *print, const contest *with, double pe
     double low = print->lambda * 0.9, high = print->lambda * 1.1;
     for (unsigned i = 0; i < 60; i++) {
         double const middle = (low + high) / 2;
-        *(percent_over(print, with, middle) > percent ? &low : &high) = middle;
+        if (percent_over(print, with, middle) > percent)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

@@ -111,7 +111,10 @@ double bloom_uncompressed_bits(double fpr, double packed) {
     for (unsigned i = 0; i < 200; i++) {
         double const q = (low + high) / 2;
         double const entropy = -(q * log2(q) + (1 - q) * log1p(-q) / M_LN2);
-        *(bloom_bits_of_share(fpr, q) * entropy < packed ? &low : &high) = q;
+        if (bloom_bits_of_share(fpr, q) * entropy < packed)
+            low = q;
+        else
+            high = q;
     }
     return bloom_bits_of_share(fpr, (low + high) / 2);
 }
@@ -139,7 +142,10 @@ static double pool_for(const search *s, double buckets, unsigned cells, double b
     double       low = floor(buckets * tamis_poisson_tail(mean, cells + 1)) - 1, high = buckets;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
-        *(pool_overflow(s, buckets, cells, middle) <= budget ? &high : &low) = middle;
+        if (pool_overflow(s, buckets, cells, middle) <= budget)
+            high = middle;
+        else
+            low = middle;
     }
     return high;
 }

@@ -37,7 +37,10 @@ static double load_for(const larger_shape *shape, double chance) {
     double low = 0.3 * shape->cells, high = shape->cells;
     while (high - low > 1e-9 * high) {
         double const middle = (low + high) / 2;
-        *(chance_full(shape, middle) < chance ? &low : &high) = middle;
+        if (chance_full(shape, middle) < chance)
+            low = middle;
+        else
+            high = middle;
     }
     return low;
 }

@@ -44,7 +44,10 @@ uint64_t vi_scheme_fewest(const vi_scheme *s, unsigned k) {
     uint64_t low = N, high = 100 * N;
     while (high - low > 1) {
         uint64_t const half = (low + high) / 2;
-        *(vi_scheme_rate(s, half, k) > VI_TABLE_RATE ? &low : &high) = half;
+        if (vi_scheme_rate(s, half, k) > VI_TABLE_RATE)
+            low = half;
+        else
+            high = half;
     }
     return high;
 }

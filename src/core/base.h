@@ -55,4 +55,9 @@ TAMIS_INLINE uint64_t max_u64(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
+/* a - b, but not below 0. */
+TAMIS_INLINE uint64_t sub_or_0(uint64_t a, uint64_t b) {
+    return a > b ? a - b : 0;
+}
+
 #endif

@@ -83,7 +83,10 @@ double tamis_blocked_lines(uint64_t per_line, uint64_t k, double fpr, double n, 
     tamis_crossing_close_in(&cross, ceil(1.5 * n * (double)k / (double)per_line), most, 0);
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
-        *(tamis_crossing_meets(&cross, middle) ? &high : &low) = middle;
+        if (tamis_crossing_meets(&cross, middle))
+            high = middle;
+        else
+            low = middle;
     }
     return high;
 }

@@ -378,8 +378,14 @@ double tamis_fluid_churn_load(unsigned tables, unsigned j, double chance, double
     while (high - low > 2e-3 * high) {
         double const part = fmin(0.9, fmax(0.1, e_low / (e_low - e_high)));
         double const load = low + part * (high - low), e = churn_excess(tables, j, chance, n, load);
-        *(e <= 0 ? &low : &high) = load;
-        *(e <= 0 ? &e_low : &e_high) = e;
+        if (e <= 0)
+            low = load;
+        else
+            high = load;
+        if (e <= 0)
+            e_low = e;
+        else
+            e_high = e;
     }
     return low;
 }

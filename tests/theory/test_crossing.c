@@ -23,7 +23,10 @@ static double search(crossing *cross, double most) {
     double low = 1, high = most;
     while (high - low > 1) {
         double const half = floor((low + high) / 2);
-        *(tamis_crossing_meets(cross, half) ? &high : &low) = half;
+        if (tamis_crossing_meets(cross, half))
+            high = half;
+        else
+            low = half;
     }
     return high;
 }

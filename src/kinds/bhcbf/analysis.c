@@ -24,11 +24,11 @@
 /* All fields in their ranges; and h is one that this sequence really has, and for which lookups
  * have the sums that they ask (sums.h). */
 bool tamis_bh_is_possible(const uint64_t *g) {
-    return bh_is_in(g[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
-           bh_is_in(g[BH_HASHES], 1, BH_MAX_HASHES) &&
-           bh_is_in(g[BH_COUNT_BITS], BH_MIN_BITS, BH_MAX_COUNT_BITS) &&
-           bh_is_in(g[BH_SUM_BITS], BH_MIN_BITS, BH_MAX_SUM_BITS) &&
-           sums_are_possible(g[BH_SEQUENCE]) && bh_is_in(g[BH_H], 1, SEQUENCES_MAX_H) &&
+    return need_is_in(g[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
+           need_is_in(g[BH_HASHES], 1, BH_MAX_HASHES) &&
+           need_is_in(g[BH_COUNT_BITS], BH_MIN_BITS, BH_MAX_COUNT_BITS) &&
+           need_is_in(g[BH_SUM_BITS], BH_MIN_BITS, BH_MAX_SUM_BITS) &&
+           sums_are_possible(g[BH_SEQUENCE]) && need_is_in(g[BH_H], 1, SEQUENCES_MAX_H) &&
            tamis_is_bh(g[BH_SEQUENCE], (unsigned)g[BH_H]) && bh_has_rows(g[BH_SEQUENCE], g[BH_H]) &&
            g[BH_IMPROVED] <= 1 && g[BH_CENTRED] <= 1;
 }

@@ -49,10 +49,6 @@ enum {
 #define BH_MAX_COUNT ((1 << BH_MAX_COUNT_BITS) - 1)
 #define BH_MAX_HASHES 64
 
-static inline bool bh_is_in(uint64_t value, uint64_t first, uint64_t last) {
-    return value >= first && value <= last;
-}
-
 /* A lookup among up to h keys needs the sums of up to h - 1 numbers: does the table of sums of this
  * sequence reach so far? */
 static inline bool bh_has_rows(uint64_t mask, uint64_t h) {

@@ -407,7 +407,7 @@ static tamis_status bhcbf_subtract(tamis_table *into, const tamis_table *from) {
         if (a == pairs_mark(layout) || b == 0) continue;
         bhcbf_set(into, i, (pair){ p.count - q.count, p.sum - q.sum });
     }
-    into->keys = kind_less_counts(into->keys, from->keys);
+    into->keys = sub_or_0(into->keys, from->keys); /* not all of them may have been counted */
     return TAMIS_OK;
 }
 

@@ -102,7 +102,10 @@ static double fewest_entries(const bh_search *search, const bh_profile *profile,
     }
     while (high - low > fmax(1, 1e-4 * high)) {
         double const half = floor((low + high) / 2);
-        *(tamis_crossing_meets(&cross, half) ? &high : &low) = half;
+        if (tamis_crossing_meets(&cross, half))
+            high = half;
+        else
+            low = half;
     }
     return high;
 }
@@ -252,18 +255,15 @@ static void try_widest(bh_search *search, uint64_t *g) {
 
 /* ------------------------------------------------------------------ the choice */
 
-static bool is_free_or_in(uint64_t value, uint64_t first, uint64_t last) {
-    return value == NEED_FREE || bh_is_in(value, first, last);
-}
-
 /* Can the fixed fields be met at all? Without a rate, the size must be given. */
 static bool may_be_possible(double fpr, const uint64_t *fixed) {
     return (fpr > 0 || fixed[BH_ENTRIES] != NEED_FREE) &&
-           is_free_or_in(fixed[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
-           is_free_or_in(fixed[BH_HASHES], 1, BH_MAX_HASHES) &&
-           is_free_or_in(fixed[BH_COUNT_BITS], BH_MIN_BITS, BH_MAX_COUNT_BITS) &&
-           is_free_or_in(fixed[BH_SUM_BITS], BH_MIN_BITS, BH_MAX_SUM_BITS) &&
-           is_free_or_in(fixed[BH_IMPROVED], 0, 1) && is_free_or_in(fixed[BH_CENTRED], 0, 1);
+           need_is_free_or_in(fixed[BH_ENTRIES], 2, PAIRS_MAX_ENTRIES) &&
+           need_is_free_or_in(fixed[BH_HASHES], 1, BH_MAX_HASHES) &&
+           need_is_free_or_in(fixed[BH_COUNT_BITS], BH_MIN_BITS, BH_MAX_COUNT_BITS) &&
+           need_is_free_or_in(fixed[BH_SUM_BITS], BH_MIN_BITS, BH_MAX_SUM_BITS) &&
+           need_is_free_or_in(fixed[BH_IMPROVED], 0, 1) &&
+           need_is_free_or_in(fixed[BH_CENTRED], 0, 1);
 }
 
 /* The number of entries of the best table once more. choose_hashes() found it for entries that

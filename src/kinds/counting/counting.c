@@ -332,7 +332,7 @@ static tamis_status counting_subtract(tamis_table *into, const tamis_table *from
      * a refusal changes nothing. */
     if (!counters_hold_all(layout, into->body, from->body, NULL, NULL)) return TAMIS_ERR_ABSENT;
     counters_take_all(layout, into->body, from->body);
-    into->keys = kind_less_counts(into->keys, from->keys);
+    into->keys = sub_or_0(into->keys, from->keys); /* not all of them may have been counted */
     return TAMIS_OK;
 }
 

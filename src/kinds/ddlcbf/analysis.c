@@ -12,10 +12,6 @@ static_assert(PREFIXES_MAX_CELLS <= PEAK_LEVELS_MAX, "every number of cells has 
 
 /* ------------------------------------------------------------------ layout */
 
-static bool is_in(uint64_t value, uint64_t least, uint64_t most) {
-    return value >= least && value <= most;
-}
-
 /* Bits of a string (r, z): all bits of the hash that do not choose the bucket, up to the longest
  * prefix. With 2^30 buckets in a subtable 32 are left, since B 2^r is at most 2^62. */
 static unsigned string_bits(uint64_t buckets) {
@@ -28,12 +24,13 @@ static unsigned string_bits(uint64_t buckets) {
  * last prefixes_make() says whether the cells fit their bucket. */
 bool tamis_ddlcbf_cells(const uint64_t *g, prefixes_shape *ret_cells) {
     bool const is_possible =
-        is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES) &&
-        is_in(g[DDLCBF_BUCKETS], 1, PERMUTE_MAX) && is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS) &&
-        is_in(g[DDLCBF_REMAINDER_BITS], PREFIXES_MIN_BITS, string_bits(g[DDLCBF_BUCKETS])) &&
-        is_in(g[DDLCBF_COUNTER_BITS], 1, PREFIXES_MAX_COUNTER_BITS) &&
-        is_in(g[DDLCBF_LENGTHS], 1, 2) &&
-        is_in(g[DDLCBF_BUCKET_BYTES], PREFIXES_MIN_BYTES, PREFIXES_MAX_BYTES);
+        need_is_in(g[DDLCBF_TABLES], DDLCBF_MIN_TABLES, DDLCBF_MAX_TABLES) &&
+        need_is_in(g[DDLCBF_BUCKETS], 1, PERMUTE_MAX) &&
+        need_is_in(g[DDLCBF_CELLS], 1, PREFIXES_MAX_CELLS) &&
+        need_is_in(g[DDLCBF_REMAINDER_BITS], PREFIXES_MIN_BITS, string_bits(g[DDLCBF_BUCKETS])) &&
+        need_is_in(g[DDLCBF_COUNTER_BITS], 1, PREFIXES_MAX_COUNTER_BITS) &&
+        need_is_in(g[DDLCBF_LENGTHS], 1, 2) &&
+        need_is_in(g[DDLCBF_BUCKET_BYTES], PREFIXES_MIN_BYTES, PREFIXES_MAX_BYTES);
     if (!is_possible) return false;
     *ret_cells = (prefixes_shape){ .bytes = (uint16_t)g[DDLCBF_BUCKET_BYTES],
                                    .cells = (uint8_t)g[DDLCBF_CELLS],

@@ -127,7 +127,10 @@ static double dlbf_largest_load(const dlbf_search *search, uint64_t *g) {
     while (high - low > 1e-3 * high && high > 1e-3) {
         double const load = (low + high) / 2;
         bool const   is_good = is_good_load(search, g, load, &law);
-        *(is_good ? &low : &high) = load;
+        if (is_good)
+            low = load;
+        else
+            high = load;
     }
     return low;
 }

@@ -8,7 +8,7 @@
  *          | byte   | chain   | 1 + number of the bucket     |    0: the place is empty
  *          +--------+---------+------------------------------+
  *
- * It uses linear probing with a fixed order. The buckets that share a shelf (ATTIC_GROUP of them)
+ * It uses linear probing with a fixed order. The buckets that share a shelf (SHELF_BUCKETS of them)
  * share a home, a pseudo-random place among `homes`. Words are in the order of (home, word), each
  * as far left as its home and the words before it allow:
  *
@@ -34,9 +34,7 @@
 
 #include "core/field.h"
 #include "core/hash.h"
-
-#define ATTIC_OWN_BITS 14 /* chain and byte */
-#define ATTIC_GROUP 16    /* buckets that share a home */
+#include "dimensions.h"
 
 /* The position of an attic in a body. */
 typedef struct attic_view {
@@ -100,7 +98,7 @@ TAMIS_INLINE void attic_set(const attic_view *attic, uint64_t place, uint64_t wo
 }
 
 TAMIS_INLINE uint64_t attic_home(const attic_view *attic, uint64_t bucket) {
-    return fastrange(mix64(bucket / ATTIC_GROUP), attic->homes);
+    return fastrange(mix64(bucket / SHELF_BUCKETS), attic->homes);
 }
 
 /* ------------------------------------------------------------------ searching */
@@ -111,7 +109,7 @@ TAMIS_INLINE bool attic_is_behind(const attic_view *attic, uint64_t place, uint6
                                   uint64_t home) {
     uint64_t const other = attic_word(attic, place);
     if (other == 0) return true;
-    bool const     is_ours = (attic_bucket(other) ^ attic_bucket(word)) / ATTIC_GROUP == 0;
+    bool const     is_ours = (attic_bucket(other) ^ attic_bucket(word)) / SHELF_BUCKETS == 0;
     uint64_t const other_home = is_ours ? home : attic_home(attic, attic_bucket(other));
     return home < other_home || (home == other_home && word <= other);
 }

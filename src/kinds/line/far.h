@@ -29,17 +29,14 @@ static __attribute__((unused)) void lines_cut_last(lines_view lines, uint64_t bu
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, bucket);
     runs             index = runs_load(line);
-    unsigned const   chain = bits_select(index.occ, runs_here(index) - 1) % 64;
-    unsigned const   used = runs_used(index);
-    uint64_t const   below = index.starts & bits_low(used);
-    unsigned const   first = 63 - (unsigned)__builtin_clzll(below);
-    for (unsigned slot = first; slot < used; slot++) {
-        tail_add(&shelves, bucket, chain << LINES_BYTE_BITS | line[RUNS_AT + slot],
+    runs_last const  last = runs_find_last(index);
+    for (unsigned slot = last.first; slot < last.first + last.n; slot++) {
+        tail_add(&shelves, bucket, last.chain << LINE_BYTE_BITS | line[RUNS_AT + slot],
                  lines_rest(lines, bucket, slot));
         line[RUNS_AT + slot] = 0;
         rest_set(lines.body, lines_rest_at(lines, bucket, slot), shelves.attic.rest_bits, 0);
     }
-    index.starts = below; /* the start of that run is the end now */
+    index.starts = last.starts;
     runs_store(line, index);
 }
 
@@ -54,7 +51,7 @@ lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
     runs             index = runs_load(line);
     tail_entry       entry;
     while (runs_are_cut(index) && tail_first(&shelves, bucket, &entry)) {
-        unsigned const used = runs_used(index), room = RUNS_SLOTS - used;
+        unsigned const used = runs_used(index), room = LINE_SLOTS - used;
         unsigned const n = tail_count(&shelves, bucket, entry.key, LINES_CHAIN_MASK);
         if (n > room) return;
         for (unsigned i = 0; i < n && tail_first(&shelves, bucket, &entry); i++) {
@@ -99,11 +96,11 @@ lines_far_insert(lines_view lines, const lines_place *place, uint64_t rest) {
     shelf_view const shelves = lines_shelves(lines);
     uint8_t *const   line = lines_at(lines, place->bucket);
     runs             index = runs_load(line);
-    unsigned const   last_chain = bits_select(index.occ, runs_here(index) - 1) % 64;
-    unsigned const   last_slots = bits_popcount(run_mask(runs_find(index, last_chain)));
-    lines_way const  way = lines_way_of(index, place->chain, last_chain);
-    unsigned const   moved = (way == LINES_FOLLOWS ? 0 : last_slots) + (way != LINES_PUSHES);
-    if (tail_count(&shelves, place->bucket, 0, 0) + moved > LINES_MAX_TAIL ||
+    bool const       has_runs = runs_here(index) != 0; /* not if they are all in the tail */
+    runs_last const  last = has_runs ? runs_find_last(index) : (runs_last){ .n = 0 };
+    lines_way const  way = lines_way_of(index, place->chain, last.chain);
+    unsigned const   moved = (way == LINES_FOLLOWS ? 0 : last.n) + (way != LINES_PUSHES);
+    if (tail_count(&shelves, place->bucket, 0, 0) + moved > LINE_MAX_TAIL ||
         !tail_has_room(&shelves, place->bucket, moved))
         return false;
 
@@ -166,7 +163,7 @@ TAMIS_INLINE void lines_set_copies(lines_view lines, const lines_place *place,
 TAMIS_INLINE bool lines_new_entry(lines_view lines, const lines_place *place,
                                   const lines_found *found, uint64_t rest) {
     bool const has_slot =
-        run_is_here(found->here.mine) && runs_used(found->here.index) < RUNS_SLOTS;
+        run_is_here(found->here.mine) && runs_used(found->here.index) < LINE_SLOTS;
     if (__builtin_expect(!has_slot, 0)) return lines_far_insert(lines, place, rest);
     lines_insert(lines, place, found->here.mine, found->here.index, rest);
     return true;

@@ -91,37 +91,37 @@ static void law_together(const law_tails *tails, const double *flooded, unsigned
 }
 
 /* The entries that a shelf sends to the attic: those beyond its places. That is the law of its
- * tails with 0 to LINE_SHELF put together, and the rest moved down by LINE_SHELF. */
+ * tails with 0 to SHELF_KEYS put together, and the rest moved down by SHELF_KEYS. */
 static void law_sent(const law_tails *tails, const double *flooded, unsigned lines,
                      double *ret_sent) {
     law_together(tails, flooded, lines, MAX_SENT, ret_sent);
-    /* Up to LINE_SHELF entries send none; beyond that, i entries send i - LINE_SHELF. */
-    for (unsigned i = 1; i <= LINE_SHELF; i++) ret_sent[0] += ret_sent[i];
-    memmove(ret_sent + 1, ret_sent + LINE_SHELF + 1, (MAX_SENT - LINE_SHELF) * sizeof *ret_sent);
-    memset(ret_sent + MAX_SENT + 1 - LINE_SHELF, 0, LINE_SHELF * sizeof *ret_sent);
+    /* Up to SHELF_KEYS entries send none; beyond that, i entries send i - SHELF_KEYS. */
+    for (unsigned i = 1; i <= SHELF_KEYS; i++) ret_sent[0] += ret_sent[i];
+    memmove(ret_sent + 1, ret_sent + SHELF_KEYS + 1, (MAX_SENT - SHELF_KEYS) * sizeof *ret_sent);
+    memset(ret_sent + MAX_SENT + 1 - SHELF_KEYS, 0, SHELF_KEYS * sizeof *ret_sent);
 }
 
-/* The mean over what a shelf of LINE_GROUP lines sends does not need that law: it follows from the
- * mean over the tails, and from the laws of up to LINE_SHELF entries. within[i]: P[the tails have i
- * entries]; the last one stands for more than fit. */
-typedef double law_within[LINE_SHELF + 2];
+/* The mean over what a shelf of SHELF_BUCKETS lines sends does not need that law: it follows from
+ * the mean over the tails, and from the laws of up to SHELF_KEYS entries. within[i]: P[the tails
+ * have i entries]; the last one stands for more than fit. */
+typedef double law_within[SHELF_KEYS + 2];
 
 static void law_within_make(const law_tails *tails, const double *flooded, law_within ret_within) {
-    law_together(tails, flooded, LINE_GROUP, LINE_SHELF + 1, ret_within);
+    law_together(tails, flooded, SHELF_BUCKETS, SHELF_KEYS + 1, ret_within);
 }
 
-/* Sent are the entries in tails, less LINE_SHELF, if that is not negative. */
+/* Sent are the entries in tails, less SHELF_KEYS, if that is not negative. */
 void tamis_line_shares(double mean, law_shares *ret_shares) {
     law_tails  tails;
     law_within within;
     tamis_line_tails(mean, 1, 0, &tails);
     law_within_make(&tails, NULL, within);
-    double const keys = LINE_GROUP * law_mean(tails.plain, MAX_TAIL), all = LINE_GROUP * mean;
+    double const keys = SHELF_BUCKETS * law_mean(tails.plain, MAX_TAIL), all = SHELF_BUCKETS * mean;
     /* E[max(0, X - s)] = E[X] - s + E[max(0, s - X)], and the last term needs X < s only. Likewise
      * the entries of crowded shelves are all entries less those of the shelves that have room. */
-    double sent = keys - LINE_SHELF, crowded = keys;
-    for (unsigned i = 0; i < LINE_SHELF; i++) {
-        sent += (LINE_SHELF - i) * within[i];
+    double sent = keys - SHELF_KEYS, crowded = keys;
+    for (unsigned i = 0; i < SHELF_KEYS; i++) {
+        sent += (SHELF_KEYS - i) * within[i];
         crowded -= i * within[i];
     }
     ret_shares->cut = fmax(0, 1 - tails.plain[0]);
@@ -137,17 +137,17 @@ void tamis_line_shares(double mean, law_shares *ret_shares) {
  * shelf that has as many lines as there are: there it sends the most. False: it goes beyond
  * MAX_SUM. */
 static __attribute__((noinline)) bool law_sum(const law_life *life, double keys, double *ret_sum) {
-    unsigned const lines = (unsigned)life->lines, whole = lines / LINE_GROUP;
-    unsigned const rest = lines % LINE_GROUP; /* lines of the last shelf */
+    unsigned const lines = (unsigned)life->lines, whole = lines / SHELF_BUCKETS;
+    unsigned const rest = lines % SHELF_BUCKETS; /* lines of the last shelf */
     law_tails      tails;
     double         sent[MAX_SENT + 1] = { 1 };
     tamis_line_tails(keys / life->lines, life->each, life->flood, &tails);
     const double *const flooded = life->flood != 0 ? tails.flooded : NULL;
     unsigned const      plain = whole - (whole != 0 && flooded != NULL);
-    if (plain != 0) law_sent(&tails, NULL, LINE_GROUP, sent);
+    if (plain != 0) law_sent(&tails, NULL, SHELF_BUCKETS, sent);
     law_repeat(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT), plain);
     if (plain != whole) {
-        law_sent(&tails, flooded, LINE_GROUP, sent);
+        law_sent(&tails, flooded, SHELF_BUCKETS, sent);
         law_add(ret_sum, MAX_SUM, sent, law_last(sent, MAX_SENT));
     }
     if (rest != 0) {
@@ -166,7 +166,7 @@ typedef struct law_sums {
  * needed. */
 static bool law_sums_make(const law_life *life, law_sums *ret_sums) {
     /* For many shelves the sum would take too long, and gain little (law.h). */
-    if (life->lines > LAW_EXACT_SHELVES * LINE_GROUP) return false;
+    if (life->lines > LAW_EXACT_SHELVES * SHELF_BUCKETS) return false;
     if (!law_sum(life, life->keys, ret_sums->now)) return false;
     if (life->churn > 0) return law_sum(life, life->keys + 1, ret_sums->next);
     memcpy(ret_sums->next, ret_sums->now, sizeof ret_sums->next);
@@ -218,7 +218,7 @@ static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
     law_tails *const tails = &ret_shelves->tails;
     tamis_line_tails(life->keys / life->lines, life->each, life->flood, tails);
     if (life->flood == 0) memcpy(tails->flooded, tails->plain, sizeof tails->flooded);
-    ret_shelves->n = ceil(life->lines / LINE_GROUP);
+    ret_shelves->n = ceil(life->lines / SHELF_BUCKETS);
     ret_shelves->last_plain = law_last(tails->plain, MAX_TAIL);
     ret_shelves->last_flooded = law_last(tails->flooded, MAX_TAIL);
     law_within_make(tails, NULL, ret_shelves->plain);
@@ -241,18 +241,18 @@ static double law_tail_moment(const double *tail, unsigned last, double theta) {
     return log1p(sum);
 }
 
-/* ln E[e^(theta x sent)] of a shelf: that of its tails, LINE_SHELF entries less. But where the
- * tails have no more than that, nothing is sent. So with X entries in the tails and s = LINE_SHELF
+/* ln E[e^(theta x sent)] of a shelf: that of its tails, SHELF_KEYS entries less. But where the
+ * tails have no more than that, nothing is sent. So with X entries in the tails and s = SHELF_KEYS
  *
  *     E[e^(theta max(0, X - s))]  =  E[e^(theta (X - s))]
  *                                    + sum over i < s of  P[X = i] (1 - e^(theta (i - s)))
  *
  * and only the laws of fewer than s entries are needed beside the moment of the tails. */
 static double law_sent_moment(const double *within, double tails, double theta) {
-    double const step = exp(-theta), less = tails - theta * LINE_SHELF;
+    double const step = exp(-theta), less = tails - theta * SHELF_KEYS;
     double       sum = exp(less), power = step;
     if (less > 700) return less; /* the rest is nothing beside it, and e^less is too large */
-    for (unsigned i = LINE_SHELF; i-- > 0; power *= step) sum += within[i] * (1 - power);
+    for (unsigned i = SHELF_KEYS; i-- > 0; power *= step) sum += within[i] * (1 - power);
     return log(sum);
 }
 
@@ -261,7 +261,7 @@ static double law_sent_moment(const double *within, double tails, double theta) 
 static double law_moment(const law_shelves *shelves, double theta) {
     double const plain = law_tail_moment(shelves->tails.plain, shelves->last_plain, theta);
     double const flooded = law_tail_moment(shelves->tails.flooded, shelves->last_flooded, theta);
-    double const others = (LINE_GROUP - 1) * plain;
+    double const others = (SHELF_BUCKETS - 1) * plain;
     return (shelves->n - 1) * law_sent_moment(shelves->plain, others + plain, theta) +
            law_sent_moment(shelves->flooded, others + flooded, theta);
 }

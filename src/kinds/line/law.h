@@ -34,11 +34,7 @@
 #ifndef TAMIS_KINDS_LINE_LAW_H
 #define TAMIS_KINDS_LINE_LAW_H
 
-/* The parts of a table, see line.c. */
-#define LINE_CHAINS 62
-#define LINE_SLOTS 50
-#define LINE_GROUP 16 /* lines that share a shelf */
-#define LINE_SHELF 28
+#include "dimensions.h"
 
 #define LAW_EXACT_SHELVES 24
 #define LAW_MAX_LOAD 56.0 /* entries of a line on average; beyond that nothing is promised */

@@ -50,19 +50,19 @@ static uint64_t line_whole_words(uint64_t bits) {
  * at a word of 64 bits, so that threads that work on different groups never write to one word. */
 bool tamis_line_layout(const uint64_t *g, line_layout *ret_layout) {
     if (!line_fields_are_possible(g)) return false;
-    uint64_t const shelves = (g[LINE_BUCKETS] + LINE_GROUP - 1) / LINE_GROUP;
+    uint64_t const shelves = (g[LINE_BUCKETS] + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
     uint64_t const places = line_attic_homes(g[LINE_ATTIC]) + g[LINE_ATTIC];
     uint64_t const rest = line_rest_bits(g);
     line_layout    layout = { .shelves = g[LINE_BUCKETS] * TAMIS_LINE_BYTES };
     layout.words = layout.shelves + shelves * TAMIS_LINE_BYTES;
     layout.count = layout.words + line_word_bytes(g[LINE_BUCKETS]) * places;
-    uint64_t const group = LINE_GROUP * LINE_SLOTS * rest;
+    uint64_t const group = SHELF_BUCKETS * LINE_SLOTS * rest;
     layout.slot_rests = line_whole_words(8 * (layout.count + 8));
     layout.slot_pad = line_whole_words(group) - group;
-    layout.shelf_stride = line_whole_words(LINE_SHELF * rest);
+    layout.shelf_stride = line_whole_words(SHELF_KEYS * rest);
     layout.shelf_rests = layout.slot_rests +
-                         g[LINE_BUCKETS] / LINE_GROUP * (group + layout.slot_pad) +
-                         line_whole_words(g[LINE_BUCKETS] % LINE_GROUP * LINE_SLOTS * rest);
+                         g[LINE_BUCKETS] / SHELF_BUCKETS * (group + layout.slot_pad) +
+                         line_whole_words(g[LINE_BUCKETS] % SHELF_BUCKETS * LINE_SLOTS * rest);
     layout.word_rests = layout.shelf_rests + shelves * layout.shelf_stride;
     layout.end = layout.word_rests + places * rest;
     *ret_layout = layout;

@@ -70,10 +70,6 @@
 #include "shape.h"
 #include "shared_lookups.h"
 
-static_assert(LINE_CHAINS == RUNS_CHAINS && LINE_SLOTS == RUNS_SLOTS && LINE_SHELF == SHELF_KEYS &&
-                  LINE_GROUP == SHELF_BUCKETS && LINE_BYTE_BITS == LINES_BYTE_BITS &&
-                  LINE_WORD_BITS == ATTIC_OWN_BITS && LINE_MAX_TAIL == LINES_MAX_TAIL,
-              "size.h and the headers of the table agree");
 static_assert(LINE_COPIES == LINE_COUNTER_BITS + 1 && LINE_VALUE_BITS == LINE_COPIES + 1,
               "in the order of prints_plan()");
 
@@ -172,7 +168,7 @@ static void line_survey(const tamis_table *table, kind_survey *ret_survey) {
     uint64_t const           all = tamis_line_prints(table->geometry);
     uint64_t const           shelves = (shape->buckets + SHELF_BUCKETS - 1) / SHELF_BUCKETS;
     /* Slots, shelf keys and attic words that there are. */
-    uint64_t const room = shape->buckets * RUNS_SLOTS + shelves * SHELF_KEYS + shape->room;
+    uint64_t const room = shape->buckets * LINE_SLOTS + shelves * SHELF_KEYS + shape->room;
     uint64_t       prints = 0, entries = 0;
     lines_list     list;
     for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
@@ -235,7 +231,7 @@ static bool line_validate(const tamis_table *table, const char **reterr_why) {
         TAMIS_REQUIRE(lines_index_is_whole(lines, bucket), reterr_why,
                       "I1: the index of a line is invalid");
         lines_gather(lines, bucket, &list);
-        TAMIS_REQUIRE(!tail_get(&shelves, bucket, LINES_MAX_TAIL, &beyond), reterr_why,
+        TAMIS_REQUIRE(!tail_get(&shelves, bucket, LINE_MAX_TAIL, &beyond), reterr_why,
                       "I2: a tail is too long");
         TAMIS_REQUIRE(lines_list_is_whole(runs_load(lines_at(lines, bucket)), &list), reterr_why,
                       "I2: a line is cut at a wrong place, or is not sorted");
@@ -293,7 +289,8 @@ static const kind_calls *line_form(const uint64_t *geometry) {
     uint64_t   bytes;
     bool const is_bare = line_rest_bits(geometry) == 0;
     bool const is_cached = line_body_bytes(geometry, &bytes) && bytes <= LINE_CACHED_BYTES;
-    return !is_bare ? NULL : is_cached ? &line_bare_cached : &line_bare;
+    if (!is_bare) return NULL;
+    return is_cached ? &line_bare_cached : &line_bare;
 }
 
 KIND_EXPORT(line) = {

@@ -48,10 +48,10 @@ static bool line_scale(const uint64_t *g, int doublings, uint64_t *ret_fixed) {
 TAMIS_INLINE lines_place lines_print_place(const lines_shape *shape, uint64_t print) {
     unsigned const bits = (unsigned)shape->remainder_bits;
     uint64_t const chain = print >> bits;
-    return (lines_place){ .bucket = chain / RUNS_CHAINS,
-                          .chain = (uint8_t)(chain % RUNS_CHAINS),
-                          .byte = (uint8_t)(print >> (bits - LINES_BYTE_BITS)),
-                          .remainder = print & bits_low(bits - LINES_BYTE_BITS) };
+    return (lines_place){ .bucket = chain / LINE_CHAINS,
+                          .chain = (uint8_t)(chain % LINE_CHAINS),
+                          .byte = (uint8_t)(print >> (bits - LINE_BYTE_BITS)),
+                          .remainder = print & bits_low(bits - LINE_BYTE_BITS) };
 }
 
 /* ------------------------------------------------------------------ a whole bucket at once */
@@ -67,10 +67,10 @@ typedef struct lines_load {
 /* Entries that the line keeps: the first chains that fit as a whole. */
 static unsigned lines_kept(const lines_load *load) {
     unsigned kept = load->n;
-    if (kept <= RUNS_SLOTS) return kept;
+    if (kept <= LINE_SLOTS) return kept;
     /* Go back from the first entry that has no slot to where its chain begins. */
-    for (kept = RUNS_SLOTS; kept != 0; kept--) {
-        if ((load->key[kept] ^ load->key[kept - 1]) >> LINES_BYTE_BITS != 0) break;
+    for (kept = LINE_SLOTS; kept != 0; kept--) {
+        if ((load->key[kept] ^ load->key[kept - 1]) >> LINE_BYTE_BITS != 0) break;
     }
     return kept;
 }
@@ -83,11 +83,11 @@ static bool lines_fill(lines_view lines, const lines_load *load) {
     unsigned const   kept = lines_kept(load), bits = lines_rest_bits(lines);
     unsigned const   beyond = load->n - kept;
     runs             index = { 0, UINT64_C(1) << kept };
-    if (beyond > LINES_MAX_TAIL || !tail_has_room(&shelves, load->bucket, beyond)) return false;
+    if (beyond > LINE_MAX_TAIL || !tail_has_room(&shelves, load->bucket, beyond)) return false;
     /* All chains are marked, those of the tail, too; a run begins where the chain changes.
-     * RUNS_CHAINS is no chain, so the first entry begins one. */
-    for (unsigned i = 0, last = RUNS_CHAINS; i < load->n; i++) {
-        unsigned const chain = load->key[i] >> LINES_BYTE_BITS;
+     * LINE_CHAINS is no chain, so the first entry begins one. */
+    for (unsigned i = 0, last = LINE_CHAINS; i < load->n; i++) {
+        unsigned const chain = load->key[i] >> LINE_BYTE_BITS;
         index.occ |= UINT64_C(1) << chain;
         if (i < kept) index.starts |= (uint64_t)(chain != last) << i;
         last = chain;
@@ -110,7 +110,7 @@ static bool line_unload(lines_view to, const lines_load *load) {
     for (unsigned i = 0; i < load->n; i++) {
         lines_place const place = { .bucket = load->bucket,
                                     .remainder = load->rest[i] >> kept,
-                                    .chain = (uint8_t)(load->key[i] >> LINES_BYTE_BITS),
+                                    .chain = (uint8_t)(load->key[i] >> LINE_BYTE_BITS),
                                     .byte = (uint8_t)load->key[i] };
         lines_found const found = lines_look(to, &place);
         if (!lines_new_entry(to, &place, &found, load->rest[i])) return false;
@@ -174,7 +174,7 @@ static bool line_carry_far(const tamis_table *from, uint64_t bucket, const lines
  * the second line. */
 static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const lines_list *list,
                              lines_view target) {
-    unsigned const top = (unsigned)shape->rest_bits - 1, second = RUNS_CHAINS << LINES_BYTE_BITS;
+    unsigned const top = (unsigned)shape->rest_bits - 1, second = LINE_CHAINS << LINE_BYTE_BITS;
     lines_load     load;
     unsigned       i = 0;
     for (unsigned half = 0; half < 2; half++) {

@@ -26,7 +26,7 @@
 
 #ifdef BITS_PDEP
 
-#define SPLIT_CHAINS (RUNS_CHAINS / 2) /* chains of a line that go to the first of the two */
+#define SPLIT_CHAINS (LINE_CHAINS / 2) /* chains of a line that go to the first of the two */
 #define SPLIT_EVEN UINT64_C(0x5555555555555555)
 #define SPLIT_WORDS 7 /* of 8 slots */
 
@@ -35,7 +35,7 @@ typedef struct split_line {
     uint64_t occ, starts, high; /* its index; the slots whose byte has its top bit set */
     unsigned used, first;       /* entries; those that go to the first line */
     uint64_t tops;              /* the top bits of the rests */
-    uint64_t rest[RUNS_SLOTS];  /* the other bits of the rests, if there are any */
+    uint64_t rest[LINE_SLOTS];  /* the other bits of the rests, if there are any */
 } split_line;
 
 /* Does a fingerprint have so many copies that it may be saturated? Copies are next to each other in
@@ -53,10 +53,10 @@ TAMIS_INLINE bool split_may_be_saturated(uint64_t starts, unsigned used, uint64_
  * upper bit of each is its top bit, and the lower ones are a word, as rests of one bit are. */
 TAMIS_INLINE void split_read_rests(lines_view from, uint64_t bucket, split_line *split) {
     uint64_t const at = lines_rest_at(from, bucket, 0);
-    unsigned const bits = lines_rest_bits(from), half = RUNS_SLOTS / 2;
+    unsigned const bits = lines_rest_bits(from), half = LINE_SLOTS / 2;
     split->tops = 0;
     if (bits == 1) {
-        split->tops = field_get(from.body, at, RUNS_SLOTS);
+        split->tops = field_get(from.body, at, LINE_SLOTS);
     } else if (bits == 2) {
         uint64_t const low = field_get(from.body, at, 2 * half);
         uint64_t const high = field_get(from.body, at + 2 * half, 2 * half);
@@ -77,7 +77,7 @@ TAMIS_INLINE void split_put_rests(lines_view to, uint64_t bucket, const split_li
     uint64_t const at = lines_rest_at(to, bucket, 0);
     unsigned const bits = lines_rest_bits(to);
     if (bits == 1)
-        field_set(to.body, at, RUNS_SLOTS, (split->rest[0] & bits_low(end)) >> first);
+        field_set(to.body, at, LINE_SLOTS, (split->rest[0] & bits_low(end)) >> first);
     else if (bits > 1)
         rests_fill(to.body, at, bits, split->rest + first, end - first);
 }
@@ -85,7 +85,7 @@ TAMIS_INLINE void split_put_rests(lines_view to, uint64_t bucket, const split_li
 /* The bytes of all slots after the split: moved up by one bit, with the top bit of their rest. */
 TAMIS_INLINE void split_bytes(const uint8_t *line, uint64_t tops, uint8_t *ret_bytes) {
     uint8_t old[8 * SPLIT_WORDS] = { 0 };
-    memcpy(old, line + RUNS_AT, RUNS_SLOTS);
+    memcpy(old, line + RUNS_AT, LINE_SLOTS);
     for (unsigned i = 0; i < SPLIT_WORDS; i++) {
         uint64_t const moved = (le64_load(old + 8 * i) & 127 * BITS_BYTES) << 1;
         le64_store(ret_bytes + 8 * i, moved | bits_put(tops >> (8 * i), BITS_BYTES));

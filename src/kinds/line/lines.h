@@ -29,10 +29,8 @@
 #include "runs.h"
 #include "shelf.h"
 
-#define LINES_BYTE_BITS 8
 #define LINES_CHAIN_MASK 0x3f00 /* of a key: its chain */
 #define LINES_KEY_MASK 0x3fff   /* chain and byte */
-#define LINES_MAX_TAIL 200      /* entries in a tail; no tail comes near this at a planned load */
 
 /* The layout of a body and of its entries. All members are of one type, so that the struct can lie
  * in the derived words of a table. */
@@ -61,7 +59,7 @@ TAMIS_INLINE unsigned lines_rest_bits(lines_view lines) {
 }
 
 TAMIS_INLINE unsigned lines_remainder_bits(lines_view lines) {
-    return lines.is_bare ? LINES_BYTE_BITS : (unsigned)lines.shape->remainder_bits;
+    return lines.is_bare ? LINE_BYTE_BITS : (unsigned)lines.shape->remainder_bits;
 }
 
 TAMIS_INLINE unsigned lines_counter_bits(lines_view lines) {
@@ -105,11 +103,11 @@ typedef struct lines_place {
 TAMIS_INLINE lines_place lines_find(lines_view lines, uint64_t hash) {
     lines_place place;
     place.bucket = fastrange_next(&hash, lines.shape->buckets);
-    place.chain = (uint8_t)fastrange_next(&hash, RUNS_CHAINS);
-    place.byte = (uint8_t)(hash >> (64 - LINES_BYTE_BITS));
+    place.chain = (uint8_t)fastrange_next(&hash, LINE_CHAINS);
+    place.byte = (uint8_t)(hash >> (64 - LINE_BYTE_BITS));
     /* Two shifts, since one by 64 has no meaning in C: remainder_bits may be 8. */
     place.remainder =
-        hash << LINES_BYTE_BITS >> 1 >> (63 + LINES_BYTE_BITS - lines_remainder_bits(lines));
+        hash << LINE_BYTE_BITS >> 1 >> (63 + LINE_BYTE_BITS - lines_remainder_bits(lines));
     return place;
 }
 
@@ -119,7 +117,7 @@ TAMIS_INLINE uint8_t *lines_at(lines_view lines, uint64_t bucket) {
 
 /* Chain and byte in one number, as tails have them. */
 TAMIS_INLINE unsigned lines_key(const lines_place *place) {
-    return (unsigned)place->chain << LINES_BYTE_BITS | place->byte;
+    return (unsigned)place->chain << LINE_BYTE_BITS | place->byte;
 }
 
 /* ------------------------------------------------------------------ rests */
@@ -127,7 +125,7 @@ TAMIS_INLINE unsigned lines_key(const lines_place *place) {
 /* The bit of the body where the rest of a slot begins. Those of 16 lines end at a whole word:
  * slot_pad bits after each such group are not used. */
 TAMIS_INLINE uint64_t lines_rest_at(lines_view lines, uint64_t bucket, unsigned slot) {
-    return lines.shape->slot_rests + (bucket * RUNS_SLOTS + slot) * lines_rest_bits(lines) +
+    return lines.shape->slot_rests + (bucket * LINE_SLOTS + slot) * lines_rest_bits(lines) +
            bucket / SHELF_BUCKETS * lines.shape->slot_pad;
 }
 
@@ -164,7 +162,7 @@ TAMIS_INLINE void lines_fetch_rest(lines_view lines, const lines_place *place, u
 /* Prefetch all rests of a bucket: an update moves those after its own. */
 TAMIS_INLINE void lines_fetch_rests(lines_view lines, uint64_t bucket) {
     uint64_t const bits = 8 * TAMIS_LINE_BYTES, first = lines_rest_at(lines, bucket, 0) / bits;
-    uint64_t const last = lines_rest_at(lines, bucket, RUNS_SLOTS) / bits;
+    uint64_t const last = lines_rest_at(lines, bucket, LINE_SLOTS) / bits;
     for (uint64_t i = first; i <= last; i++) prefetch_to_write(lines.body + i * TAMIS_LINE_BYTES);
 }
 
@@ -185,7 +183,7 @@ TAMIS_INLINE unsigned rest_copies(const lines_shape *shape, uint64_t rest) {
  * the byte has said it all, and no rest is read. */
 TAMIS_INLINE uint64_t lines_with_rest(lines_view lines, const lines_place *place, uint64_t mask) {
     const lines_shape *const shape = lines.shape;
-    if (lines_remainder_bits(lines) == LINES_BYTE_BITS) return mask;
+    if (lines_remainder_bits(lines) == LINE_BYTE_BITS) return mask;
     uint64_t kept = 0;
     for (; mask != 0; mask &= mask - 1) {
         uint64_t const rest = lines_rest(lines, place->bucket, bits_lowest(mask));
@@ -240,7 +238,7 @@ lines_far_holds(uint8_t *body, const lines_shape *shape, uint64_t hash) {
     tail_entry     entry;
     unsigned       n;
     if (same == 0 && !parts.may_go_on) return false;
-    if (same != 0 && shape->remainder_bits == LINES_BYTE_BITS) return true;
+    if (same != 0 && shape->remainder_bits == LINE_BYTE_BITS) return true;
     return lines_far_find(lines, &place, &entry, &n);
 }
 

@@ -9,7 +9,7 @@
 
 #include "far.h"
 
-#define LINES_MAX_ENTRIES (RUNS_SLOTS + LINES_MAX_TAIL)
+#define LINES_MAX_ENTRIES (LINE_SLOTS + LINE_MAX_TAIL)
 
 /* The entries of a bucket: first those of the line, then its tail. */
 typedef struct lines_list {
@@ -26,7 +26,7 @@ static __attribute__((unused)) void lines_list_line(lines_view lines, uint64_t b
                                                     lines_list *list) {
     const uint8_t *const line = lines_at(lines, bucket);
     runs const           index = runs_load(line);
-    unsigned const       used = (unsigned)min_u64(runs_used(index), RUNS_SLOTS);
+    unsigned const       used = (unsigned)min_u64(runs_used(index), LINE_SLOTS);
     unsigned const       bits = (unsigned)lines.shape->rest_bits;
     uint64_t const       starts = index.starts & ~UINT64_C(1); /* the first run begins anyway */
     uint64_t const       at = lines_rest_at(lines, bucket, 0);
@@ -36,7 +36,7 @@ static __attribute__((unused)) void lines_list_line(lines_view lines, uint64_t b
         /* At a start, the lowest chain is done: x & (x - 1) takes it away. Elsewhere x & x is x. */
         chains &= chains - (starts >> slot & 1);
         if (chains == 0) break;
-        list->key[slot] = (uint16_t)(bits_lowest(chains) << LINES_BYTE_BITS | line[RUNS_AT + slot]);
+        list->key[slot] = (uint16_t)(bits_lowest(chains) << LINE_BYTE_BITS | line[RUNS_AT + slot]);
         list->at[slot] = at + (uint64_t)slot * bits;
         list->rest[slot] = rest_get(lines.body, list->at[slot], bits);
     }
@@ -59,9 +59,9 @@ static __attribute__((unused)) void lines_gather(lines_view lines, uint64_t buck
     }
 }
 
-/* The chain of entry i. It is below RUNS_CHAINS whatever the bytes, so that it can index arrays. */
+/* The chain of entry i. It is below LINE_CHAINS whatever the bytes, so that it can index arrays. */
 TAMIS_INLINE unsigned lines_list_chain(const lines_list *list, unsigned i) {
-    return (unsigned)min_u64(list->key[i] >> LINES_BYTE_BITS, RUNS_CHAINS - 1);
+    return (unsigned)min_u64(list->key[i] >> LINE_BYTE_BITS, LINE_CHAINS - 1);
 }
 
 /* Copies of the fingerprint at entry i. *ret_entries: how many entries from i on have it. Entries
@@ -81,9 +81,9 @@ static __attribute__((unused)) unsigned lines_list_copies(const lines_shape *sha
 /* The fingerprint of entry i as one number: bucket, chain and remainder are its digits. */
 static __attribute__((unused)) uint64_t lines_list_print(const lines_shape *shape, uint64_t bucket,
                                                          const lines_list *list, unsigned i) {
-    uint64_t const chain = bucket * RUNS_CHAINS + (list->key[i] >> LINES_BYTE_BITS);
-    uint64_t const byte = list->key[i] & bits_low(LINES_BYTE_BITS);
-    return chain << shape->remainder_bits | byte << (shape->remainder_bits - LINES_BYTE_BITS) |
+    uint64_t const chain = bucket * LINE_CHAINS + (list->key[i] >> LINE_BYTE_BITS);
+    uint64_t const byte = list->key[i] & bits_low(LINE_BYTE_BITS);
+    return chain << shape->remainder_bits | byte << (shape->remainder_bits - LINE_BYTE_BITS) |
            rest_remainder(shape, list->rest[i]);
 }
 
@@ -109,7 +109,7 @@ TAMIS_INLINE uint64_t lines_list_field(const lines_shape *shape, const lines_lis
 static __attribute__((unused)) unsigned lines_joint_tail(lines_view into, uint64_t bucket,
                                                          const lines_list *more, uint64_t most) {
     const lines_shape *const shape = into.shape;
-    unsigned                 size[RUNS_CHAINS] = { 0 }, total = 0, kept = 0;
+    unsigned                 size[LINE_CHAINS] = { 0 }, total = 0, kept = 0;
     lines_list               own;
     lines_gather(into, bucket, &own);
     for (unsigned i = 0; i < own.n; i++) size[lines_list_chain(&own, i)]++;
@@ -122,9 +122,9 @@ static __attribute__((unused)) unsigned lines_joint_tail(lines_view into, uint64
          * count. */
         size[place.chain] += shape->counter_bits == 0 ? (unsigned)sum - had : had == 0;
     }
-    for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) total += size[chain];
+    for (unsigned chain = 0; chain < LINE_CHAINS; chain++) total += size[chain];
     /* The line keeps whole chains, from the first on, as long as they fit: the rule of lines.h. */
-    for (unsigned chain = 0; chain < RUNS_CHAINS && kept + size[chain] <= RUNS_SLOTS; chain++) {
+    for (unsigned chain = 0; chain < LINE_CHAINS && kept + size[chain] <= LINE_SLOTS; chain++) {
         kept += size[chain];
     }
     return total - kept;
@@ -141,7 +141,7 @@ static __attribute__((unused)) bool lines_can_join(lines_view into, lines_view o
     for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
         lines_gather(other, bucket, &more);
         unsigned const tail = lines_joint_tail(into, bucket, &more, most);
-        if (tail > LINES_MAX_TAIL) return false;
+        if (tail > LINE_MAX_TAIL) return false;
         shelf += tail;
         /* The last bucket of a shelf: what its 16 tails have beyond the places of the shelf goes to
          * the attic. */
@@ -162,7 +162,7 @@ static __attribute__((unused)) bool lines_index_is_whole(lines_view lines, uint6
     runs const           index = runs_load(line);
     unsigned const       used = runs_used(index), bits = (unsigned)lines.shape->rest_bits;
     if (bits_popcount(index.occ) < runs_here(index)) return false;
-    for (unsigned slot = used; slot < RUNS_SLOTS; slot++) {
+    for (unsigned slot = used; slot < LINE_SLOTS; slot++) {
         if (line[RUNS_AT + slot] != 0) return false;
     }
     bool const     is_last = bucket + 1 == lines.shape->buckets;
@@ -173,7 +173,7 @@ static __attribute__((unused)) bool lines_index_is_whole(lines_view lines, uint6
 /* Does entry i come behind the one before it, and begin a run just where the line has a start? */
 TAMIS_INLINE bool lines_list_one_is_whole(runs index, const lines_list *list, unsigned i) {
     uint16_t const key = list->key[i], before = list->key[i - 1];
-    bool const     is_new = key >> LINES_BYTE_BITS != before >> LINES_BYTE_BITS;
+    bool const     is_new = key >> LINE_BYTE_BITS != before >> LINE_BYTE_BITS;
     if (key < before || (key == before && list->rest[i] < list->rest[i - 1])) return false;
     return i > runs_used(index) || (index.starts >> i & 1) == is_new;
 }
@@ -185,17 +185,17 @@ static __attribute__((unused)) bool lines_list_is_whole(runs index, const lines_
     uint64_t       seen = 0;
     unsigned       first_run = 0; /* entries of the first chain of the tail */
     for (unsigned i = 0; i < list->n; i++) {
-        if (list->key[i] >> LINES_BYTE_BITS >= RUNS_CHAINS) return false;
+        if (list->key[i] >> LINE_BYTE_BITS >= LINE_CHAINS) return false;
         if (i != 0 && !lines_list_one_is_whole(index, list, i)) return false;
-        seen |= UINT64_C(1) << (list->key[i] >> LINES_BYTE_BITS);
+        seen |= UINT64_C(1) << (list->key[i] >> LINE_BYTE_BITS);
     }
     while (used + first_run < list->n &&
-           list->key[used + first_run] >> LINES_BYTE_BITS == list->key[used] >> LINES_BYTE_BITS) {
+           list->key[used + first_run] >> LINE_BYTE_BITS == list->key[used] >> LINE_BYTE_BITS) {
         first_run++;
     }
     /* What the line keeps and the first run of the tail together must be more than a line holds. */
     return seen == index.occ && list->n >= used &&
-           (first_run == 0 || used + first_run > RUNS_SLOTS);
+           (first_run == 0 || used + first_run > LINE_SLOTS);
 }
 
 #endif

@@ -68,21 +68,6 @@ TAMIS_INLINE uint32_t near_match(const near_tail *tail, unsigned key, unsigned m
 
 /* ------------------------------------------------------------------ adds */
 
-/* The last run of a line. */
-typedef struct near_last {
-    unsigned chain, first, n; /* its chain; its first slot; its slots */
-    uint64_t starts;          /* those of the line without it: its start is the end then */
-} near_last;
-
-/* The line must have a run. */
-TAMIS_INLINE near_last near_find_last(runs index) {
-    unsigned const used = runs_used(index);
-    uint64_t const starts = index.starts ^ UINT64_C(1) << used;
-    unsigned const first = 63 - (unsigned)__builtin_clzll(starts);
-    unsigned const chain = bits_select(index.occ, runs_here(index) - 1) % 64;
-    return (near_last){ chain, first, used - first, starts };
-}
-
 /* Can the rests of n entries be moved as one number? */
 TAMIS_INLINE bool near_rests_fit(lines_view lines, unsigned n) {
     return n * lines_rest_bits(lines) <= FIELD_MAX_BITS;
@@ -92,7 +77,7 @@ TAMIS_INLINE bool near_rests_fit(lines_view lines, unsigned n) {
  * of the row: they are read, written to the shelf, and zeroed. Then the row has room for the new
  * one. */
 TAMIS_INLINE void near_push_rests(lines_view lines, uint64_t bucket, const near_tail *tail,
-                                  const near_last *last, unsigned slot, uint64_t rest) {
+                                  const runs_last *last, unsigned slot, uint64_t rest) {
     if (lines_rest_bits(lines) == 0) return;
     shelf_view const shelves = lines_shelves(lines);
     rests_row const  here = lines_row(lines, bucket), there = shelf_row(&shelves, bucket);
@@ -138,7 +123,7 @@ static __attribute__((noinline)) bool near_make_room(lines_view lines, uint64_t 
  *         out of the line, and the other n - 1 are zeroed
  *     6   the index of the line */
 TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine, runs index,
-                            const near_last *last, unsigned slot, uint64_t rest) {
+                            const runs_last *last, unsigned slot, uint64_t rest) {
     uint8_t *const line = lines_at(lines, place->bucket);
     near_tail      tail = near_find_tail(lines, place->bucket);
     unsigned const n = last->n, at = SHELF_AT + 2 * tail.part.first;
@@ -149,7 +134,7 @@ TAMIS_INLINE bool near_push(lines_view lines, const lines_place *place, run mine
     near_push_rests(lines, place->bucket, &tail, last, slot, rest);
     slots_open_some(tail.shelf, SHELF_AT, at, 2 * n);
     for (unsigned i = 0; i < n; i++) {
-        unsigned const key = last->chain << LINES_BYTE_BITS | line[RUNS_AT + last->first + i];
+        unsigned const key = last->chain << LINE_BYTE_BITS | line[RUNS_AT + last->first + i];
         le16_store(tail.shelf + at + 2 * i, (uint16_t)key);
         TAMIS_SHORT_LOOP;
     }
@@ -173,17 +158,17 @@ TAMIS_INLINE bool near_push_new(lines_view lines, const lines_place *place, uint
     runs const     index = runs_load(line);
     run const      mine = runs_find(index, place->chain);
     if (!runs_are_full(index) || !run_is_here(mine)) return false;
-    near_last const last = near_find_last(index);
+    runs_last const last = runs_find_last(index);
     unsigned const  slot = lines_slot_after(line, place, mine);
     if (place->chain >= last.chain || line[RUNS_AT + slot - 1] == place->byte) return false;
     return near_push(lines, place, mine, index, &last, slot, rest);
 }
 
 /* Move the last run of a line to the front of its tail. The caller writes ones and index. */
-TAMIS_INLINE void near_cut_last(uint8_t *line, const near_tail *tail, const near_last *last) {
+TAMIS_INLINE void near_cut_last(uint8_t *line, const near_tail *tail, const runs_last *last) {
     for (unsigned i = 0; i < last->n; i++) {
         uint8_t *const byte = line + RUNS_AT + last->first + i;
-        near_put_key(tail, tail->part.first + i, last->chain << LINES_BYTE_BITS | *byte);
+        near_put_key(tail, tail->part.first + i, last->chain << LINE_BYTE_BITS | *byte);
         *byte = 0;
     }
 }
@@ -195,7 +180,7 @@ TAMIS_INLINE bool near_far_insert(lines_view lines, const lines_place *place, ru
     uint8_t *const line = lines_at(lines, place->bucket);
     unsigned const key = lines_key(place);
     if (runs_here(index) == 0) return false;
-    near_last const last = near_find_last(index);
+    runs_last const last = runs_find_last(index);
     lines_way const way = lines_way_of(index, place->chain, last.chain);
     unsigned const  moved = (way == LINES_FOLLOWS ? 0 : last.n) + (way != LINES_PUSHES);
     if (!near_has_room(tail, moved)) return false;
@@ -287,10 +272,10 @@ TAMIS_INLINE bool near_pull_back(lines_view lines, uint64_t bucket) {
     if (tail.part.first + tail.part.n == SHELF_KEYS) return false;
     /* By the test above, the keys of this bucket are not the last ones of a full shelf: so none of
      * them is in the attic. */
-    while (tail.part.n != 0 && used < RUNS_SLOTS) {
+    while (tail.part.n != 0 && used < LINE_SLOTS) {
         unsigned const n = near_first_run(&tail);
         is_done = near_rests_fit(lines, n);
-        if (used + n > RUNS_SLOTS || !is_done) break;
+        if (used + n > LINE_SLOTS || !is_done) break;
         near_take_run(lines, bucket, used, &tail, n);
         used += n;
         starts |= UINT64_C(1) << used;

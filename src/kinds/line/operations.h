@@ -176,7 +176,7 @@ static __attribute__((noinline)) tamis_status line_refill_bare(tamis_table *tabl
 static tamis_status line_add_entries_at(tamis_table *table, const lines_place *place,
                                         uint64_t copies) {
     uint64_t const had = lines_look(line_view(table), place).copies;
-    uint64_t const wanted = min_u64(copies, kind_less_counts(line_shape_of(table)->most, had));
+    uint64_t const wanted = min_u64(copies, sub_or_0(line_shape_of(table)->most, had));
     for (uint64_t added = 0; added < wanted; added++) {
         if (line_add_at(table, place) == TAMIS_OK) continue;
         while (added-- != 0) (void)line_remove_at(table, place);
@@ -192,7 +192,7 @@ static tamis_status line_add_copies_at(tamis_table *table, const lines_place *pl
     lines_view const        lines = line_view(table);
     if (shape->lines.counter_bits == 0) return line_add_entries_at(table, place, copies);
     lines_found const found = lines_look(lines, place);
-    uint64_t const    room = kind_less_counts(shape->most, found.copies); /* 0: it is saturated */
+    uint64_t const    room = sub_or_0(shape->most, found.copies); /* 0: it is saturated */
     unsigned const    sum = found.copies + (unsigned)min_u64(copies, room);
     if (found.copies != 0) {
         lines_set_copies(lines, place, &found, sum);

@@ -40,13 +40,12 @@
 #ifndef TAMIS_KINDS_LINE_RUNS_H
 #define TAMIS_KINDS_LINE_RUNS_H
 
+#include "dimensions.h"
 #include "slots.h"
 
-#define RUNS_CHAINS 62
-#define RUNS_SLOTS 50
 #define RUNS_AT 14 /* byte of the first slot */
 
-static_assert(RUNS_CHAINS + RUNS_SLOTS == 8 * RUNS_AT, "two words of index");
+static_assert(LINE_CHAINS + LINE_SLOTS == 8 * RUNS_AT, "two words of index");
 
 /* The index of a line. */
 typedef struct runs {
@@ -64,23 +63,23 @@ typedef struct runs {
  * bit 1 of starts is in its place, and the last bit of occ is where bit 0 belongs, which is always
  * 1. */
 TAMIS_INLINE uint64_t runs_load_starts(const uint8_t *line) {
-    return le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1) | 1;
+    return le64_load(line + 6) >> (LINE_CHAINS - 48 - 1) | 1;
 }
 
 TAMIS_INLINE runs runs_load(const uint8_t *line) {
-    return (runs){ le64_load(line) & bits_low(RUNS_CHAINS), runs_load_starts(line) };
+    return (runs){ le64_load(line) & bits_low(LINE_CHAINS), runs_load_starts(line) };
 }
 
 /* The second word is written over the last two bytes of the first, so it has the top bits of occ
  * once more. */
 TAMIS_INLINE void runs_store(uint8_t *line, runs index) {
     le64_store(line, index.occ);
-    le64_store(line + 6, index.occ >> 48 | index.starts >> 1 << (RUNS_CHAINS - 48));
+    le64_store(line + 6, index.occ >> 48 | index.starts >> 1 << (LINE_CHAINS - 48));
 }
 
 /* The starts alone, more of them than before: all that is stored of them stays set. */
 TAMIS_INLINE void runs_store_starts(uint8_t *line, uint64_t starts) {
-    le64_store(line + 6, le64_load(line + 6) | starts >> 1 << (RUNS_CHAINS - 48));
+    le64_store(line + 6, le64_load(line + 6) | starts >> 1 << (LINE_CHAINS - 48));
 }
 
 /* Slots in use, which is the place of the end. */
@@ -89,7 +88,7 @@ TAMIS_INLINE unsigned runs_used(runs index) {
 }
 
 TAMIS_INLINE bool runs_are_full(runs index) {
-    return index.starts >> RUNS_SLOTS & 1;
+    return index.starts >> LINE_SLOTS & 1;
 }
 
 /* Runs in the line. */
@@ -153,6 +152,21 @@ TAMIS_INLINE uint64_t run_mask_here(run found) {
     return (found.end - found.start) & (0 - found.is_occupied);
 }
 
+/* The last run of a line. */
+typedef struct runs_last {
+    unsigned chain, first, n; /* its chain; its first slot; its slots */
+    uint64_t starts;          /* those of the line without it: its start is the end then */
+} runs_last;
+
+/* The line must have a run. */
+TAMIS_INLINE runs_last runs_find_last(runs index) {
+    unsigned const used = runs_used(index);
+    uint64_t const starts = index.starts ^ UINT64_C(1) << used;
+    unsigned const first = 63 - (unsigned)__builtin_clzll(starts);
+    unsigned const chain = bits_select(index.occ, runs_here(index) - 1) % 64;
+    return (runs_last){ chain, first, used - first, starts };
+}
+
 /* ------------------------------------------------------------------ bytes */
 
 /* A mask of the slots that hold this byte; bits beyond the 50 slots are not set. */
@@ -212,12 +226,12 @@ TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t
                                     bool wants_all) {
     uint64_t mine = le64_load(line) << (63 ^ chain), but_bit_0 = ~UINT64_C(1), own = 0;
     TAMIS_OPAQUE(but_bit_0); /* in a register: then the next line is one instruction of aarch64 */
-    uint64_t not_starts = but_bit_0 & ~(le64_load(line + 6) >> (RUNS_CHAINS - 48 - 1));
+    uint64_t not_starts = but_bit_0 & ~(le64_load(line + 6) >> (LINE_CHAINS - 48 - 1));
     TAMIS_OPAQUE(not_starts); /* or it is inverted once more below */
     for (uint64_t left = lanes_mark_line(line, byte) & -(mine >> 63); left != 0;
          left = lanes_other_marks(left)) {
         /* The slots up to this one; none for a byte of the index, and then the sum is above 64. */
-        uint64_t const up_to = bits_low(RUNS_SLOTS) >> lanes_after_mark(left);
+        uint64_t const up_to = bits_low(LINE_SLOTS) >> lanes_after_mark(left);
         uint64_t const some = not_starts | ~up_to;
         TAMIS_OPAQUE(mine); /* or a copy is made for a second slot, which is seldom there */
         if (bits_in_both(mine, some) != 64 || some == not_starts) continue;

@@ -28,7 +28,7 @@
 
 /* The rests of a line may begin and end inside a word, so they can lie in two words more than they
  * fill. Those of a shelf begin at a word. */
-static_assert(LINE_COPY_RESTS + (RUNS_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
+static_assert(LINE_COPY_RESTS + (LINE_SLOTS * LINE_MAX_REST_BITS / 64 + 2 +
                                  SHELF_KEYS * LINE_MAX_REST_BITS / 64 + 1) *
                                     WORD_BYTES <=
                   SHARE_COPY_BYTES,
@@ -45,7 +45,7 @@ typedef struct line_words {
 
 TAMIS_INLINE line_words line_slot_words(lines_view lines, uint64_t bucket) {
     uint64_t const first = lines_rest_at(lines, bucket, 0) / 64;
-    uint64_t const end = (lines_rest_at(lines, bucket, RUNS_SLOTS) + 63) / 64;
+    uint64_t const end = (lines_rest_at(lines, bucket, LINE_SLOTS) + 63) / 64;
     return (line_words){ first, end - first };
 }
 
@@ -117,9 +117,7 @@ static bool line_copy(share_copy *copy, uint64_t hash) {
  * last run and the new entry. Several may cut several runs: then the answer is "more than a shelf
  * holds". */
 TAMIS_INLINE unsigned line_may_move(runs index, unsigned more) {
-    unsigned const used = runs_used(index);
-    uint64_t const starts = index.starts ^ UINT64_C(1) << used;
-    unsigned const last = starts == 0 ? 0 : used - (63 - (unsigned)__builtin_clzll(starts));
+    unsigned const last = runs_here(index) != 0 ? runs_find_last(index).n : 0;
     return more > 1 ? SHELF_KEYS + 1 : more * (last + 1);
 }
 

@@ -24,8 +24,6 @@
 #include "rests.h"
 #include "slots.h"
 
-#define SHELF_BUCKETS ATTIC_GROUP
-#define SHELF_KEYS 28
 #define SHELF_AT 8 /* byte of the first key */
 
 static_assert(SHELF_BUCKETS + SHELF_KEYS <= 64 && SHELF_AT + 2 * SHELF_KEYS == 64, "one line");

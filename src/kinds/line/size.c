@@ -69,23 +69,19 @@ void tamis_line_touches(const uint64_t *g, double n, double *ret_present, double
 
 /* ------------------------------------------------------------------ choice */
 
-static uint64_t line_or_fixed(uint64_t fixed, double chosen) {
-    return fixed != NEED_FREE ? fixed : (uint64_t)chosen;
-}
-
 /* The number of lines, for a mean load. False: no number of lines meets the need. */
 static bool line_choose_lines(const tamis_need *need, const uint64_t *fixed, uint64_t *g,
                               double mean) {
     double const lines = ceil((double)need->work.capacity / mean);
     if (lines > (double)LINE_MAX_BUCKETS) return false;
-    g[LINE_BUCKETS] = line_or_fixed(fixed[LINE_BUCKETS], lines);
+    g[LINE_BUCKETS] = need_or_fixed(fixed[LINE_BUCKETS], (uint64_t)lines);
     if (need->prints == 0) return true;
     /* The fingerprints of the table are given (it is received): lines x chains x
      * 2^remainder_bits. */
     uint64_t const step = (uint64_t)LINE_CHAINS << g[LINE_REMAINDER_BITS];
     if (need->prints % step != 0) return false;
     g[LINE_BUCKETS] = need->prints / step;
-    return line_or_fixed(fixed[LINE_BUCKETS], (double)g[LINE_BUCKETS]) == g[LINE_BUCKETS];
+    return need_or_fixed(fixed[LINE_BUCKETS], g[LINE_BUCKETS]) == g[LINE_BUCKETS];
 }
 
 /* The search, and the best table so far. The attic that lines need does not depend on the

@@ -29,9 +29,6 @@ enum {
     LINE_FIELDS
 };
 
-#define LINE_MAX_TAIL 200 /* entries of a line that are elsewhere */
-#define LINE_BYTE_BITS 8
-#define LINE_WORD_BITS 14 /* of a word in the attic, besides the number of its bucket */
 #define LINE_MAX_REMAINDER_BITS 40
 #define LINE_MAX_BUCKETS (UINT64_C(1) << 44)
 #define LINE_MAX_ATTIC (UINT64_C(1) << 44)
@@ -73,7 +70,7 @@ static inline uint64_t line_attic_homes(uint64_t room) {
 
 /* Bytes of a word: a number of up to `buckets`, and 14 bits. */
 static inline uint64_t line_word_bytes(uint64_t buckets) {
-    return (64 - (uint64_t)__builtin_clzll(buckets) + LINE_WORD_BITS + 7) / 8;
+    return (64 - (uint64_t)__builtin_clzll(buckets) + ATTIC_OWN_BITS + 7) / 8;
 }
 
 /* Where the parts of a body begin. The lines are first. */

@@ -379,7 +379,7 @@ static tamis_status mlcbf_subtract(tamis_table *into, const tamis_table *from) {
         if (!mlcbf_block_can_lose(into, from, b * bits)) return TAMIS_ERR_ABSENT;
     }
     for (uint64_t b = 0; b < blocks; b++) mlcbf_block_lose(into, from, b * bits);
-    into->keys = kind_less_counts(into->keys, from->keys);
+    into->keys = sub_or_0(into->keys, from->keys); /* not all of them may have been counted */
     return TAMIS_OK;
 }
 

@@ -82,7 +82,10 @@ static double ml_fewest_counters(const ml_search *search, const ml_model *model,
     double low = fmax(1, hits / (2 * ML_MAX_HITS));
     while (high - low > fmax(1e-4 * high, 1) && high > 2) {
         double const m = fmax(2, (low + high) / 2);
-        *(tamis_crossing_meets(&cross, m) ? &high : &low) = m;
+        if (tamis_crossing_meets(&cross, m))
+            high = m;
+        else
+            low = m;
     }
     return ceil(high);
 }
@@ -153,7 +156,10 @@ static bool fit_line(const ml_search *search, const ml_heights *heights, double 
     if (least >= high || !line_is_enough(search, heights, m, least, g)) return false;
     while (high - low > 1) {
         uint64_t const half = (low + high) / 2;
-        *(line_is_enough(search, heights, m, half, g) ? &low : &high) = half;
+        if (line_is_enough(search, heights, m, half, g))
+            low = half;
+        else
+            high = half;
     }
     share_line(m, low, g);
     return true;
@@ -202,7 +208,10 @@ static __attribute__((noinline)) bool fit_area(const ml_search *search, const ml
     if (low < 0 && !tamis_crossing_meets(&cross, floor(mean))) low = floor(mean);
     while (high - low > 1) {
         double const half = floor((low + high) / 2);
-        *(tamis_crossing_meets(&cross, half) ? &high : &low) = half;
+        if (tamis_crossing_meets(&cross, half))
+            high = half;
+        else
+            low = half;
     }
     g[ML_AREA] = (uint64_t)high;
     return true;

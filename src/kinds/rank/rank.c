@@ -224,7 +224,7 @@ static STRIPE_READER uint64_t rank_count(const tamis_table *table, uint64_t hash
 static bool rank_add_copies_at(tamis_table *table, const chains_place *place, uint64_t copies) {
     const rank_shape *const shape = rank_shape_of(table);
     copies_trail const      had = copies_follow(rank_view(table), place);
-    uint64_t const          more = min_u64(copies, kind_less_counts(shape->most, had.copies));
+    uint64_t const          more = min_u64(copies, sub_or_0(shape->most, had.copies));
     if (!copies_add(rank_view(table), place, (unsigned)more)) return false;
     if (rank_has_counters(table))
         table->entries += copies_cells(&shape->chains, had.copies + more) - had.cells;
@@ -239,7 +239,7 @@ static tamis_status rank_add_copies(tamis_table *table, uint64_t hash, uint64_t 
     chains_place const place = rank_find(table, hash);
     copies_trail const trail = copies_follow(chains, &place);
     uint64_t const     most = rank_shape_of(table)->most;
-    uint64_t const     more = min_u64(copies, kind_less_counts(most, trail.copies));
+    uint64_t const     more = min_u64(copies, sub_or_0(most, trail.copies));
     unsigned const     cells = copies_cells(chains.shape, trail.copies + more) - trail.cells;
     if (!chains_have_room(chains, place.at, cells)) return TAMIS_ERR_FULL;
     return rank_add_copies_at(table, &place, more) ? TAMIS_OK : TAMIS_ERR_FULL;

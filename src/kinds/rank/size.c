@@ -16,15 +16,11 @@
 
 /* ------------------------------------------------------------------ layout */
 
-static bool rank_is_within(uint64_t value, uint64_t low, uint64_t high) {
-    return value >= low && value <= high;
-}
-
 /* A level has cells and extensions, or neither; and no level follows a missing one. An extension of
  * level 3 hangs on one of level 2, so there are no more of them. */
 static bool rank_levels_are_possible(const uint64_t *g) {
     uint64_t const cells = g[RANK_CELLS], more = RANK_MAX_CELLS;
-    if (!rank_is_within(cells, 1, more)) return false;
+    if (!need_is_in(cells, 1, more)) return false;
     if (g[RANK_CELLS2] > more - cells || g[RANK_CELLS3] > more - cells - g[RANK_CELLS2])
         return false;
     bool const has2 = g[RANK_CELLS2] != 0, has3 = g[RANK_CELLS3] != 0;
@@ -35,10 +31,10 @@ static bool rank_levels_are_possible(const uint64_t *g) {
 
 /* A cell is read as one field, so remainder, counter and value must fit into one. */
 static bool rank_cells_are_possible(const uint64_t *g) {
-    if (!rank_is_within(g[RANK_REMAINDER_BITS], 1, RANK_MAX_CELL_BITS)) return false;
+    if (!need_is_in(g[RANK_REMAINDER_BITS], 1, RANK_MAX_CELL_BITS)) return false;
     if (g[RANK_COUNTER_BITS] > RANK_MAX_COUNTER_BITS || g[RANK_VALUE_BITS] > RANK_MAX_VALUE_BITS)
         return false;
-    if (!rank_is_within(g[RANK_COPIES], 1, RANK_MAX_COPIES)) return false;
+    if (!need_is_in(g[RANK_COPIES], 1, RANK_MAX_COPIES)) return false;
     return rank_cell_bits(g) <= RANK_MAX_CELL_BITS;
 }
 
@@ -50,8 +46,8 @@ static bool rank_cells_are_possible(const uint64_t *g) {
  *     start[1] = 0   start[2]        start[3]        used[2], used[3]   end
  */
 bool tamis_rank_layout(const uint64_t *geometry, rank_layout *ret_layout) {
-    if (!rank_is_within(geometry[RANK_BUCKETS], 1, RANK_MAX_BUCKETS)) return false;
-    if (!rank_is_within(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
+    if (!need_is_in(geometry[RANK_BUCKETS], 1, RANK_MAX_BUCKETS)) return false;
+    if (!need_is_in(geometry[RANK_CHAINS], 1, RANK_MAX_CHAINS)) return false;
     if (geometry[RANK_ALIGNED] > 1 || !rank_cells_are_possible(geometry)) return false;
     if (!rank_levels_are_possible(geometry) || tamis_rank_prints(geometry) == 0) return false;
     uint64_t const count[4] = { 0, geometry[RANK_BUCKETS], geometry[RANK_EXTENSIONS2],
@@ -190,14 +186,9 @@ typedef struct rank_search {
     uint64_t          pool[RANK_MAX_CELLS + 1]; /* J for this many cells; FREE: not known yet */
 } rank_search;
 
-/* The search tries values for all fields. A field that the user has fixed has only that value. */
-static uint64_t rank_or_fixed(uint64_t fixed, uint64_t chosen) {
-    return fixed != NEED_FREE ? fixed : chosen;
-}
-
 /* May the field have this value: is it free, or fixed to just that? */
 static bool rank_may_be(const rank_search *s, unsigned field, uint64_t value) {
-    return rank_or_fixed(s->fixed[field], value) == value;
+    return need_or_fixed(s->fixed[field], value) == value;
 }
 
 /* ------------------------------------------------------------------ extensions, and cells */
@@ -229,7 +220,10 @@ static uint64_t rank_plain_pool(const rank_search *s, double buckets, double key
     while (high - low > 1) {
         double const middle = guess < high && guess > low ? guess : floor((low + high) / 2);
         bool const   enough = rank_pool_bound(buckets, over, exact, adds, middle) <= budget;
-        *(enough ? &high : &low) = middle;
+        if (enough)
+            high = middle;
+        else
+            low = middle;
         guess = 0;
     }
     return (uint64_t)high;
@@ -260,7 +254,10 @@ static uint64_t rank_most_cells(const rank_search *s, double buckets) {
         uint64_t const middle = (low + high) / 2;
         double const   overflow = rank_buckets_overflow(&s->life, buckets, (double)middle) +
                                 rank_flooded_overflow(&s->life, buckets, (double)middle);
-        *(overflow <= BUCKET_SHARE * s->need->overflow ? &high : &low) = middle;
+        if (overflow <= BUCKET_SHARE * s->need->overflow)
+            high = middle;
+        else
+            low = middle;
     }
     return high;
 }
@@ -307,10 +304,10 @@ static void rank_try_extensions(rank_search *s, uint64_t *g, uint64_t most) {
         if (!rank_may_be(s, RANK_CELLS2, g[RANK_CELLS2])) continue;
         bool const is_last = two == most || s->fixed[RANK_CELLS2] != NEED_FREE;
         if (!is_last && rank_is_unfilled(g)) continue;
-        g[RANK_EXTENSIONS3] = rank_or_fixed(s->fixed[RANK_EXTENSIONS3],
+        g[RANK_EXTENSIONS3] = need_or_fixed(s->fixed[RANK_EXTENSIONS3],
                                             two < most ? rank_pool_for(s, buckets, two) : 0);
         g[RANK_CELLS3] =
-            rank_or_fixed(s->fixed[RANK_CELLS3], g[RANK_EXTENSIONS3] != 0 ? most - two : 0);
+            need_or_fixed(s->fixed[RANK_CELLS3], g[RANK_EXTENSIONS3] != 0 ? most - two : 0);
         rank_consider(s, g);
     }
 }
@@ -324,7 +321,7 @@ static void rank_choose_upper(rank_search *s, uint64_t *g, uint64_t most) {
     g[RANK_CELLS2] = g[RANK_CELLS3] = g[RANK_EXTENSIONS2] = g[RANK_EXTENSIONS3] = 0;
     if ((double)g[RANK_BUCKETS] * (double)rank_record_bits(g, 1) >= (double)s->bits) return;
     g[RANK_EXTENSIONS2] =
-        rank_or_fixed(s->fixed[RANK_EXTENSIONS2], rank_pool_for(s, g[RANK_BUCKETS], g[RANK_CELLS]));
+        need_or_fixed(s->fixed[RANK_EXTENSIONS2], rank_pool_for(s, g[RANK_BUCKETS], g[RANK_CELLS]));
     bool const may_be_one_level = rank_may_be(s, RANK_CELLS2, 0) &&
                                   rank_may_be(s, RANK_CELLS3, 0) &&
                                   rank_may_be(s, RANK_EXTENSIONS3, 0);
@@ -368,9 +365,9 @@ static void rank_choose_pools(rank_search *s, uint64_t *g) {
     uint64_t const        two = one + fixed[RANK_CELLS2];
     for (unsigned i = RANK_CELLS; i <= RANK_CELLS3; i++) g[i] = fixed[i];
     g[RANK_EXTENSIONS2] =
-        rank_or_fixed(fixed[RANK_EXTENSIONS2], rank_pool_of(s, buckets, one, fixed[RANK_CELLS2]));
+        need_or_fixed(fixed[RANK_EXTENSIONS2], rank_pool_of(s, buckets, one, fixed[RANK_CELLS2]));
     g[RANK_EXTENSIONS3] =
-        rank_or_fixed(fixed[RANK_EXTENSIONS3], rank_pool_of(s, buckets, two, fixed[RANK_CELLS3]));
+        need_or_fixed(fixed[RANK_EXTENSIONS3], rank_pool_of(s, buckets, two, fixed[RANK_CELLS3]));
     rank_consider(s, g);
 }
 
@@ -427,7 +424,7 @@ static void rank_choose_buckets(rank_search *s, uint64_t *g) {
     double const chains = s->life.n / rate / ldexp(1, (int)g[RANK_REMAINDER_BITS]);
     double const buckets = fmax(1, ceil(chains / (double)g[RANK_CHAINS]));
     if (buckets > 0x1p48) return;
-    g[RANK_BUCKETS] = rank_or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
+    g[RANK_BUCKETS] = need_or_fixed(s->fixed[RANK_BUCKETS], (uint64_t)buckets);
     /* A received set must have exactly the fingerprints of the one that was sent: B L 2^r is
      * given. */
     if (need->prints != 0) {
@@ -473,11 +470,11 @@ bool tamis_rank_choose(const tamis_need *need, uint64_t *geometry) {
     for (unsigned i = 0; i < RANK_FIELDS; i++) g[i] = geometry[i];
     s.life = rank_life_of(g, &need->work);
     uint64_t const usual = need->fpr > 0 || need->prints != 0 ? NEED_FREE : 8;
-    uint64_t const fixed = rank_or_fixed(geometry[RANK_REMAINDER_BITS], usual);
+    uint64_t const fixed = need_or_fixed(geometry[RANK_REMAINDER_BITS], usual);
     /* Most r leave at once: rank_choose_buckets() returns where lambda is out of its limits. */
     for (uint64_t r = 1; r <= RANK_MAX_CELL_BITS; r++) {
         g[RANK_REMAINDER_BITS] = r;
-        if (rank_or_fixed(fixed, r) == r && rank_cells_are_possible(g)) rank_choose_chains(&s, g);
+        if (need_or_fixed(fixed, r) == r && rank_cells_are_possible(g)) rank_choose_chains(&s, g);
     }
     if (s.bits == UINT64_MAX) return false;
     for (unsigned i = 0; i < RANK_FIELDS; i++) geometry[i] = s.best[i];

@@ -70,7 +70,10 @@ static uint64_t fewest_from(crossing *cross, const uint64_t *g, double low, doub
     }
     while (high - low > close * high && high - low > 1) {
         double const half = (low + high) / 2;
-        *(tamis_crossing_meets(cross, half) ? &high : &low) = half;
+        if (tamis_crossing_meets(cross, half))
+            high = half;
+        else
+            low = half;
     }
     return vi_fill_lines(g, fmax(2, ceil(high)));
 }

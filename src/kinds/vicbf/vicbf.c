@@ -354,7 +354,7 @@ static tamis_status vicbf_subtract(tamis_table *into, const tamis_table *from) {
     if (!counters_hold_all(&shape->layout, into->body, from->body, vicbf_can_be, &shape->d))
         return TAMIS_ERR_ABSENT;
     counters_take_all(&shape->layout, into->body, from->body);
-    into->keys = kind_less_counts(into->keys, from->keys);
+    into->keys = sub_or_0(into->keys, from->keys); /* not all of them may have been counted */
     return TAMIS_OK;
 }
 

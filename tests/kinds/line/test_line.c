@@ -148,11 +148,11 @@ static bool oracle_fits(const oracle *o) {
     uint64_t sent = 0, shelf = 0;
     for (uint64_t bucket = 0; bucket < o->g[LINE_BUCKETS]; bucket++) {
         if (o->tail[bucket] > MAX_TAIL) return false;
-        if (bucket % LINE_GROUP == 0) shelf = 0;
+        if (bucket % SHELF_BUCKETS == 0) shelf = 0;
         shelf += o->tail[bucket];
         bool const is_end =
-            bucket % LINE_GROUP == LINE_GROUP - 1 || bucket + 1 == o->g[LINE_BUCKETS];
-        if (is_end && shelf > LINE_SHELF) sent += shelf - LINE_SHELF;
+            bucket % SHELF_BUCKETS == SHELF_BUCKETS - 1 || bucket + 1 == o->g[LINE_BUCKETS];
+        if (is_end && shelf > SHELF_KEYS) sent += shelf - SHELF_KEYS;
     }
     return sent <= o->g[LINE_ATTIC];
 }
@@ -438,7 +438,7 @@ static void merges_fit_up_to_the_last_word(void **state) {
     (void)state;
     for (uint64_t words = 0; words < 4; words++) {
         uint64_t const geometry[LINE_FIELDS] = { 1, 12, 0, 8, 0, words };
-        unsigned const most = LINE_SHELF + (unsigned)words;
+        unsigned const most = SHELF_KEYS + (unsigned)words;
         for (unsigned n = most - 1; n <= most + 2; n++) {
             listed a = listed_make(&under_test, geometry, NULL, 1);
             listed b = listed_make(&under_test, geometry, NULL, 2);

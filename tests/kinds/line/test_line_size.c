@@ -48,10 +48,10 @@ static double bits_of(const uint64_t *geometry) {
 static void measure(const tamis_table *table, series *cut, series *tails, series *sent) {
     lines_view const view = line_view(table);
     uint64_t const   buckets = table->geometry[LINE_BUCKETS];
-    for (uint64_t first = 0; first < buckets; first += LINE_GROUP) {
+    for (uint64_t first = 0; first < buckets; first += SHELF_BUCKETS) {
         unsigned   n_cut = 0, n_tails = 0;
         lines_list list;
-        for (uint64_t bucket = first; bucket < first + LINE_GROUP; bucket++) {
+        for (uint64_t bucket = first; bucket < first + SHELF_BUCKETS; bucket++) {
             runs const index = runs_load(lines_at(view, bucket));
             n_cut += runs_are_cut(index);
             if (!runs_are_cut(index)) continue;
@@ -60,7 +60,7 @@ static void measure(const tamis_table *table, series *cut, series *tails, series
         }
         series_add(cut, n_cut);
         series_add(tails, n_tails);
-        series_add(sent, n_tails > LINE_SHELF ? n_tails - LINE_SHELF : 0);
+        series_add(sent, n_tails > SHELF_KEYS ? n_tails - SHELF_KEYS : 0);
     }
 }
 
@@ -96,10 +96,10 @@ static void check_load(double load, unsigned rounds) {
     }
     tamis_line_shares(load, &stated);
     print_message("# load %g\n", load);
-    check_near("lines that are cut", stated.cut, &cut, LINE_GROUP);
+    check_near("lines that are cut", stated.cut, &cut, SHELF_BUCKETS);
     check_near("keys beyond their lines", stated.shelved + stated.in_attic, &tails,
-               LINE_GROUP * load);
-    check_near("keys in the attic", stated.in_attic, &sent, LINE_GROUP * load);
+               SHELF_BUCKETS * load);
+    check_near("keys in the attic", stated.in_attic, &sent, SHELF_BUCKETS * load);
 }
 
 /* What was found in 40 tables: all within 1.5 sigma; that is 0.2 to 0.5% of the cut lines, 0.2 to
@@ -191,7 +191,7 @@ static void explain_life(const life *lived, uint64_t n, const unsigned *refused)
                   (unsigned)found, (unsigned)g[LINE_ATTIC],
                   (double)refused[g[LINE_ATTIC]] / tables);
     /* The statement is safe, and not too careful: for small tables the two are close. */
-    bool const is_exact = lived->lines <= LAW_EXACT_SHELVES * LINE_GROUP && lived->load < 48;
+    bool const is_exact = lived->lines <= LAW_EXACT_SHELVES * SHELF_BUCKETS && lived->load < 48;
     assert_true(g[LINE_ATTIC] <=
                 (is_exact && lived->lifetime == 1 ? 2 * found + 12 : 3 * found + 50));
 }

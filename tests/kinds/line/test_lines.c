@@ -50,8 +50,8 @@ static unsigned kept_of(const model *m, uint64_t bucket) {
     for (unsigned i = first, n = 0; i < end; i++) {
         n++;
         bool const is_chain_end = i + 1 == end || m->list[i + 1].key >> 8 != m->list[i].key >> 8;
-        if (is_chain_end && n <= RUNS_SLOTS) kept = n;
-        if (n > RUNS_SLOTS) break;
+        if (is_chain_end && n <= LINE_SLOTS) kept = n;
+        if (n > LINE_SLOTS) break;
     }
     return kept;
 }
@@ -89,7 +89,7 @@ static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
         bool const is_start = slot > 0 && e->key >> 8 != e[-1].key >> 8;
         if (is_start) write_bit(bytes, line + 61 + slot, true);
         put(bytes, line + 112 + 8 * slot, 8, e->key & 255);
-        uint64_t const before = bucket * RUNS_SLOTS * bits + bucket / 16 * m->shape.slot_pad;
+        uint64_t const before = bucket * LINE_SLOTS * bits + bucket / 16 * m->shape.slot_pad;
         put(bytes, m->shape.slot_rests + before + slot * bits, bits, e->rest);
     }
     if (kept != 0) write_bit(bytes, line + 61 + kept, true);
@@ -169,13 +169,13 @@ static void lay_out(model *m) {
     s->words = s->shelves + 64 * groups;
     s->count = s->words + s->word_bits / 8 * places;
     s->slot_rests = whole_words(8 * (s->count + 8));
-    s->slot_pad = whole_words(16 * RUNS_SLOTS * s->rest_bits) - 16 * RUNS_SLOTS * s->rest_bits;
+    s->slot_pad = whole_words(16 * LINE_SLOTS * s->rest_bits) - 16 * LINE_SLOTS * s->rest_bits;
     s->shelf_stride = whole_words(SHELF_KEYS * s->rest_bits);
-    s->row_bits = RUNS_SLOTS * s->rest_bits;
-    s->row_words = rests_window_words(RUNS_SLOTS, (unsigned)s->rest_bits);
+    s->row_bits = LINE_SLOTS * s->rest_bits;
+    s->row_words = rests_window_words(LINE_SLOTS, (unsigned)s->rest_bits);
     s->group_bytes = (16 * s->row_bits + s->slot_pad) / 8;
     uint64_t const pads = s->buckets / 16 * s->slot_pad;
-    s->shelf_rests = whole_words(s->slot_rests + s->buckets * RUNS_SLOTS * s->rest_bits + pads);
+    s->shelf_rests = whole_words(s->slot_rests + s->buckets * LINE_SLOTS * s->rest_bits + pads);
     s->word_rests = s->shelf_rests + groups * s->shelf_stride;
     s->end = s->word_rests + places * s->rest_bits;
     m->bytes = (s->end / 8 + FIELD_PAD_BYTES + 64) / 64 * 64;
@@ -252,9 +252,9 @@ static unsigned find_print(const model *m, const lines_place *place, unsigned *r
 /* A hash that falls to a place: bucket, chain and remainder are the digits of its print. */
 static uint64_t hash_of(const model *m, const lines_place *place) {
     unsigned const bits = (unsigned)m->shape.remainder_bits;
-    uint64_t const chain = place->bucket * RUNS_CHAINS + place->chain;
+    uint64_t const chain = place->bucket * LINE_CHAINS + place->chain;
     uint64_t const print = chain << bits | (uint64_t)place->byte << (bits - 8) | place->remainder;
-    return fastrange_inverse(print, (m->shape.buckets * RUNS_CHAINS) << bits);
+    return fastrange_inverse(print, (m->shape.buckets * LINE_CHAINS) << bits);
 }
 
 static lines_found check_look(model *m, lines_view lines, const lines_place *place) {
@@ -386,10 +386,10 @@ static void lines_find_reads_the_digits_of_the_hash(void **state) {
         lines_shape const shape = { .buckets = 1 + dice_below(&random, 1 << 16),
                                     .remainder_bits = r };
         uint64_t          low;
-        uint64_t const    print = multiply_digits(hash, (shape.buckets * RUNS_CHAINS) << r, &low);
+        uint64_t const    print = multiply_digits(hash, (shape.buckets * LINE_CHAINS) << r, &low);
         lines_place const place = lines_find((lines_view){ NULL, &shape, false }, hash);
-        assert_int_equal(place.bucket, (print >> r) / RUNS_CHAINS);
-        assert_int_equal(place.chain, (print >> r) % RUNS_CHAINS);
+        assert_int_equal(place.bucket, (print >> r) / LINE_CHAINS);
+        assert_int_equal(place.chain, (print >> r) % LINE_CHAINS);
         assert_int_equal(place.byte, print >> (r - 8) & 255);
         assert_int_equal(place.remainder, print & bits_low((unsigned)r - 8));
     }

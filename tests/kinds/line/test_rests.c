@@ -8,7 +8,7 @@
 
 /* A table of lines, as far as its slot rests go. */
 static lines_shape shape_with(uint64_t buckets, unsigned bits) {
-    uint64_t const row = RUNS_SLOTS * bits, group = (16 * row + 63) / 64 * 64;
+    uint64_t const row = LINE_SLOTS * bits, group = (16 * row + 63) / 64 * 64;
     uint64_t const rest = (buckets % 16 * row + 63) / 64 * 64;
     return (lines_shape){ .buckets = buckets,
                           .rest_bits = bits,
@@ -16,7 +16,7 @@ static lines_shape shape_with(uint64_t buckets, unsigned bits) {
                           .shelf_rests = 512 + buckets / 16 * group + rest,
                           .slot_pad = group - 16 * row,
                           .row_bits = row,
-                          .row_words = rests_window_words(RUNS_SLOTS, bits),
+                          .row_words = rests_window_words(LINE_SLOTS, bits),
                           .group_bytes = group / 8 };
 }
 
@@ -41,13 +41,13 @@ static void oracle_put(uint8_t *body, uint64_t at, unsigned bits, uint64_t value
 static void check_row(lines_view lines, uint64_t bucket, dice *chance) {
     static uint8_t  expected[MAX_BYTES];
     unsigned const  bits = lines_rest_bits(lines), most = FIELD_MAX_BITS / bits;
-    unsigned const  n = 1 + (unsigned)dice_below(chance, most < RUNS_SLOTS ? most : RUNS_SLOTS);
+    unsigned const  n = 1 + (unsigned)dice_below(chance, most < LINE_SLOTS ? most : LINE_SLOTS);
     rests_row const row = lines_row(lines, bucket);
     uint64_t const  at = lines_rest_at(lines, bucket, 0);
     uint64_t const  rests = dice_roll(chance) & bits_low(n * bits);
-    unsigned const  used = (unsigned)dice_below(chance, RUNS_SLOTS - n + 1);
+    unsigned const  used = (unsigned)dice_below(chance, LINE_SLOTS - n + 1);
     unsigned const  slot = (unsigned)dice_below(chance, used + 1);
-    for (uint64_t i = used * bits; i < RUNS_SLOTS * bits; i++) write_bit(lines.body, at + i, false);
+    for (uint64_t i = used * bits; i < LINE_SLOTS * bits; i++) write_bit(lines.body, at + i, false);
     memcpy(expected, lines.body, MAX_BYTES);
     oracle_move(expected, at, bits, slot, used, n, true);
     oracle_put(expected, at + slot * bits, n * bits, rests);

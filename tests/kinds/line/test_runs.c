@@ -8,7 +8,7 @@
 #include "kinds/line/runs.h"
 
 #define LINE 64
-#define MAX_STARTS (RUNS_SLOTS + 1)
+#define MAX_STARTS (LINE_SLOTS + 1)
 
 /* Three lines; the middle one is tested. */
 typedef struct stage {
@@ -37,13 +37,13 @@ static void check_stage(const stage *s) {
 
 static runs random_index(dice *random) {
     uint64_t const occ = dice_edge(random), starts = dice_edge(random);
-    return (runs){ occ & bits_low(RUNS_CHAINS), (starts & bits_low(MAX_STARTS)) | 1 };
+    return (runs){ occ & bits_low(LINE_CHAINS), (starts & bits_low(MAX_STARTS)) | 1 };
 }
 
 /* ------------------------------------------------------------------ the index in its line */
 
 static void check_index(stage *s, runs index) {
-    for (unsigned l = 0; l < RUNS_CHAINS; l++) write_bit(expected_of(s), l, index.occ >> l & 1);
+    for (unsigned l = 0; l < LINE_CHAINS; l++) write_bit(expected_of(s), l, index.occ >> l & 1);
     for (unsigned i = 1; i < MAX_STARTS; i++) {
         write_bit(expected_of(s), 61 + i, index.starts >> i & 1);
     }
@@ -57,9 +57,9 @@ static void runs_index_is_where_the_format_says(void **state) {
     (void)state;
     dice  random = dice_start();
     stage s = stage_random(&random);
-    for (unsigned l = 0; l < RUNS_CHAINS; l++) check_index(&s, (runs){ UINT64_C(1) << l, 1 });
+    for (unsigned l = 0; l < LINE_CHAINS; l++) check_index(&s, (runs){ UINT64_C(1) << l, 1 });
     for (unsigned i = 0; i < MAX_STARTS; i++) check_index(&s, (runs){ 0, UINT64_C(1) << i | 1 });
-    check_index(&s, (runs){ bits_low(RUNS_CHAINS), bits_low(MAX_STARTS) });
+    check_index(&s, (runs){ bits_low(LINE_CHAINS), bits_low(MAX_STARTS) });
     check_index(&s, (runs){ 0, 1 });
     for (unsigned round = 0; round < 20000; round++) check_index(&s, random_index(&random));
 }
@@ -109,7 +109,7 @@ static void runs_find_agrees_with_counting_bit_by_bit(void **state) {
     dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
         runs const index = random_index(&random);
-        for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) check_find(index, chain);
+        for (unsigned chain = 0; chain < LINE_CHAINS; chain++) check_find(index, chain);
     }
 }
 
@@ -139,11 +139,11 @@ static void runs_match_and_up_to_agree_with_a_loop(void **state) {
     for (unsigned round = 0; round < 300; round++) {
         dice_fill(&random, memory.bytes, LINE);
         for (unsigned i = 0; i < 20; i++) {
-            memory.bytes[RUNS_AT + dice_below(&random, RUNS_SLOTS)] = (uint8_t)(i * 255 / 19);
+            memory.bytes[RUNS_AT + dice_below(&random, LINE_SLOTS)] = (uint8_t)(i * 255 / 19);
         }
         for (unsigned byte = 0; byte < 256; byte++) {
             uint64_t same = 0, up_to = 0;
-            for (unsigned slot = 0; slot < RUNS_SLOTS; slot++) {
+            for (unsigned slot = 0; slot < LINE_SLOTS; slot++) {
                 same |= (uint64_t)(memory.bytes[RUNS_AT + slot] == byte) << slot;
                 up_to |= (uint64_t)(memory.bytes[RUNS_AT + slot] <= byte) << slot;
             }
@@ -158,7 +158,7 @@ static void runs_match_and_up_to_agree_with_a_loop(void **state) {
 static void check_look_up(const uint8_t *line, unsigned chain, uint8_t byte) {
     run const mine = runs_find(runs_load(line), chain);
     uint64_t  slots = 0;
-    for (unsigned slot = 0; slot < RUNS_SLOTS; slot++) {
+    for (unsigned slot = 0; slot < LINE_SLOTS; slot++) {
         bool const is_own = run_mask(mine) >> slot & 1;
         slots |= (uint64_t)(is_own && line[RUNS_AT + slot] == byte) << slot;
     }
@@ -185,7 +185,7 @@ static void runs_look_up_finds_just_the_slots_of_the_chain(void **state) {
         for (unsigned slot = 0; slot < used; slot++) {
             memory.bytes[RUNS_AT + slot] = (uint8_t)dice_below(&random, kinds);
         }
-        for (unsigned chain = 0; chain < RUNS_CHAINS; chain++) {
+        for (unsigned chain = 0; chain < LINE_CHAINS; chain++) {
             check_look_up(memory.bytes, chain, 0);
             check_look_up(memory.bytes, chain, (uint8_t)dice_below(&random, kinds));
             check_look_up(memory.bytes, chain, memory.bytes[dice_below(&random, LINE)]);
@@ -197,12 +197,12 @@ static void runs_look_up_finds_just_the_slots_of_the_chain(void **state) {
 static void runs_open_slot_moves_the_later_ones_up(void **state) {
     (void)state;
     dice random = dice_start();
-    for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
+    for (unsigned round = 0; round < 200 * LINE_SLOTS; round++) {
         stage          s = stage_random(&random);
-        unsigned const at = round % RUNS_SLOTS;
+        unsigned const at = round % LINE_SLOTS;
         uint8_t const  byte = (uint8_t)dice_below(&random, 256);
         uint8_t *const slots = expected_of(&s) + RUNS_AT;
-        for (unsigned slot = RUNS_SLOTS - 1; slot > at; slot--) slots[slot] = slots[slot - 1];
+        for (unsigned slot = LINE_SLOTS - 1; slot > at; slot--) slots[slot] = slots[slot - 1];
         slots[at] = byte;
         runs_open_slot(line_of(&s), at, byte);
         check_stage(&s);
@@ -212,12 +212,12 @@ static void runs_open_slot_moves_the_later_ones_up(void **state) {
 static void runs_close_slot_moves_the_later_ones_down(void **state) {
     (void)state;
     dice random = dice_start();
-    for (unsigned round = 0; round < 200 * RUNS_SLOTS; round++) {
+    for (unsigned round = 0; round < 200 * LINE_SLOTS; round++) {
         stage          s = stage_random(&random);
-        unsigned const at = round % RUNS_SLOTS;
+        unsigned const at = round % LINE_SLOTS;
         uint8_t *const slots = expected_of(&s) + RUNS_AT;
-        for (unsigned slot = at; slot < RUNS_SLOTS - 1; slot++) slots[slot] = slots[slot + 1];
-        slots[RUNS_SLOTS - 1] = 0;
+        for (unsigned slot = at; slot < LINE_SLOTS - 1; slot++) slots[slot] = slots[slot + 1];
+        slots[LINE_SLOTS - 1] = 0;
         runs_close_slot(line_of(&s), at);
         check_stage(&s);
     }
@@ -247,7 +247,7 @@ static void slots_of_two_bytes_open_and_close(void **state) {
 
 /* The lengths of the runs of a line, in order. */
 typedef struct lengths {
-    unsigned n, length_of[RUNS_SLOTS + 1];
+    unsigned n, length_of[LINE_SLOTS + 1];
 } lengths;
 
 static uint64_t starts_of(const lengths *l) {
@@ -292,7 +292,7 @@ static void a_slot_more_or_less_moves_the_later_starts(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
-        lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
+        lengths const l = random_lengths(&random, LINE_SLOTS - 1);
         for (unsigned i = 0; i < l.n; i++) {
             lengths more = l;
             more.length_of[i]++;
@@ -306,7 +306,7 @@ static void a_run_more_or_less_makes_place_and_closes_it(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 5000; round++) {
-        lengths const l = random_lengths(&random, RUNS_SLOTS - 1);
+        lengths const l = random_lengths(&random, LINE_SLOTS - 1);
         for (unsigned i = 0; i <= l.n; i++) {
             lengths const more = with_born(&l, i);
             assert_true(runs_grown(starts_of(&l), start_bit(&l, i), 0) == starts_of(&more));
@@ -320,13 +320,13 @@ static void runs_of_the_chains_are_one_after_the_other(void **state) {
     (void)state;
     dice random = dice_start();
     for (unsigned round = 0; round < 2000; round++) {
-        lengths const l = random_lengths(&random, RUNS_SLOTS);
+        lengths const l = random_lengths(&random, LINE_SLOTS);
         runs          index = { .occ = 0, .starts = starts_of(&l) };
         while (bits_popcount(index.occ) < l.n) {
-            index.occ |= UINT64_C(1) << dice_below(&random, RUNS_CHAINS);
+            index.occ |= UINT64_C(1) << dice_below(&random, LINE_CHAINS);
         }
         uint64_t seen = 0;
-        for (unsigned chain = 0, i = 0; chain < RUNS_CHAINS; chain++) {
+        for (unsigned chain = 0, i = 0; chain < LINE_CHAINS; chain++) {
             uint64_t const mask = run_mask(runs_find(index, chain));
             unsigned const length = index.occ >> chain & 1 ? l.length_of[i++] : 0;
             assert_int_equal(bits_popcount(mask), length);

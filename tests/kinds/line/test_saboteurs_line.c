@@ -42,7 +42,7 @@ static tamis_set *filled(const char *geometry, line_view *ret_view) {
 static uint64_t find_line(const line_view *view, bool is_cut) {
     for (uint64_t bucket = 0; bucket < view->shape.buckets; bucket++) {
         runs const index = runs_load(lines_at(view->lines, bucket));
-        if (runs_are_cut(index) == is_cut && (is_cut || runs_used(index) < RUNS_SLOTS)) {
+        if (runs_are_cut(index) == is_cut && (is_cut || runs_used(index) < LINE_SLOTS)) {
             return bucket;
         }
     }
@@ -58,10 +58,10 @@ static void validate_names_an_impossible_index(void **state) {
     uint64_t const   bucket = find_line(&view, false), at = 512 * bucket;
     runs const       index = runs_load(lines_at(view.lines, bucket));
     expect_flip_broken(set, at + bits_lowest(index.occ), "I1");
-    expect_flip_broken(set, at + 61 + RUNS_SLOTS, "I1");
+    expect_flip_broken(set, at + 61 + LINE_SLOTS, "I1");
     expect_flip_broken(set, at + 511, "I1");
     expect_flip_broken(set, at + 112 + 8 * runs_used(index), "I1");
-    uint64_t const rest = lines_rest_at(view.lines, bucket, RUNS_SLOTS - 1);
+    uint64_t const rest = lines_rest_at(view.lines, bucket, LINE_SLOTS - 1);
     expect_flip_broken(set, rest + 3, "I1");
     assert_true(tamis_validate(set, NULL));
     tamis_free(set);
@@ -98,7 +98,7 @@ static void validate_names_lines_out_of_order(void **state) {
     expect_flip_broken(set, 512 * bucket + bits_lowest(~index.occ), "I2");
     expect_flip_broken(set, 512 * cut + bits_lowest(~other.occ), "I2");
     for (uint64_t b = 0; b < view.shape.buckets; b++) {
-        for (unsigned slot = 0; slot + 1 < RUNS_SLOTS; slot++) {
+        for (unsigned slot = 0; slot + 1 < LINE_SLOTS; slot++) {
             if (!swap_slots(&view, b, slot, false)) continue;
             expect_broken(set, "I2");
             assert_true(swap_slots(&view, b, slot, false));
