@@ -5,8 +5,7 @@
  * do it, too.
  *
  * "line:fetch" means single calls with hints: tamis_fetch() for the key that comes --ahead keys
- * later,
- * then the call for this key.
+ * later, then the call for this key.
  */
 #include "contestant.h"
 

@@ -1,9 +1,8 @@
 /* redis_meta.h - what the string NAME:tamis says of a set: its shards, and what was asked for.
  *
  * It is written twice. First it says that the set is being made: a client that finds this may go on
- * with
- * it, because nothing was added yet. When all shards are there, it says that the set is whole. From
- * then on a shard that is missing is lost, and is never made again. */
+ * with it, because nothing was added yet. When all shards are there, it says that the set is whole.
+ * From then on a shard that is missing is lost, and is never made again. */
 #ifndef CLI_REDIS_META_H
 #define CLI_REDIS_META_H
 

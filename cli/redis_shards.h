@@ -4,8 +4,7 @@
  * (i + 1) / P of all slots: the first one, counted from a hash of NAME, so that not all sets use
  * the same slots. So shards are spread over the slots as evenly as they can be, and a node gets as
  * many of them as it has slots. NAME:tamis says what the set is like (redis_meta.h); a client that
- * knows
- * the name can find the rest.
+ * knows the name can find the rest.
  */
 #ifndef CLI_REDIS_SHARDS_H
 #define CLI_REDIS_SHARDS_H

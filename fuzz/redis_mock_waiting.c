@@ -1,8 +1,7 @@
 /* redis_mock_waiting.c - clients of the mock that wait for a thread.
  *
  * The thread that calls the targets acts as the server's main thread: it waits until a job says
- * that
- * it is done, and then replies and ends the job, as a server does.
+ * that it is done, and then replies and ends the job, as a server does.
  */
 #include "redis_mock_inside.h"
 

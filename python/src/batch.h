@@ -3,8 +3,7 @@
  * A batch reads its keys from one of three sources: objects (a list, an iterator), memory (numpy
  * and whatever else has the buffer protocol) and Arrow. The source splits them into runs; the
  * operation (an op) handles one run at a time. Runs and operations use no Python object, so the GIL
- * is
- * released while they work.
+ * is released while they work.
  */
 #ifndef TAMIS_PYTHON_BATCH_H
 #define TAMIS_PYTHON_BATCH_H

@@ -220,8 +220,7 @@ typedef struct life {
 } life;
 
 /* Blocks close or counters reach the top, while tables are filled or later, in about half of the
- * tables
- * each. */
+ * tables each. */
 static const life lives[] = {
     { 500, 1, 0, { 20, 100, 236, 3, GENERAL, 0, 2, 2, 3, 8 } },
     { 500, 8, 12, { 20, 100, 306, 3, GENERAL, 0, 2, 2, 3, 8 } },
