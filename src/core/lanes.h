@@ -156,8 +156,10 @@ TAMIS_INLINE uint64_t lanes_up_to_line(const uint8_t *line, unsigned first, uint
  * These are 6 instructions; the order of the bytes (lanes_mask_64) takes 9 and a constant. */
 TAMIS_INLINE uint64_t lanes_mark_line(const uint8_t *line, uint8_t value) {
 #if defined(LANES_NEON)
+    /* The byte is often the top of a number of 64 bits. GCC 12 would shift that down in a vector
+     * register (fmov, ushr, dup) instead of in its own (lsr, dup). */
     uint32_t byte = value;
-    TAMIS_OPAQUE(byte); /* one that was shifted down would be shifted in a vector: one more */
+    TAMIS_OPAQUE(byte);
     uint8x16_t const   want = vdupq_n_u8((uint8_t)byte);
     uint8x16x4_t const all = vld1q_u8_x4(line);
     uint8x16_t         marks = vceqq_u8(all.val[0], want);
@@ -185,7 +187,6 @@ TAMIS_INLINE unsigned lanes_after_mark(uint64_t marks) {
 
 /* All marks but the highest. */
 TAMIS_INLINE uint64_t lanes_other_marks(uint64_t marks) {
-    TAMIS_OPAQUE(marks); /* or a place is kept for what is seldom needed: two moves */
     return marks ^ (UINT64_C(1) << 63) >> __builtin_clzll(marks);
 }
 

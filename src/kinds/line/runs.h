@@ -205,9 +205,9 @@ TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t
 #else
 
 /* With POPCNT and without PDEP it takes many instructions to find the slots of a chain, and few to
- * find the chain of a slot: its run is counted by the starts up to it. Of five absent keys only one
- * has a slot with its byte in the line at all, and a present key seldom has more than one, so there
- * is little to count.
+ * find the chain of a slot: its run is counted by the starts up to it. Of six absent keys only one
+ * has a slot with its byte in the line at all (1 - (255/256)^44 = 16%, with 44 entries), and a
+ * present key seldom has more than one, so there is little to count.
  *
  * NEON counts two words in hardly more instructions than one (bits_in_both). But it can only add
  * the counts, so the starts are counted as what is missing to 64 bits:
@@ -225,20 +225,23 @@ TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t
 TAMIS_INLINE runs_hits runs_look_up(const uint8_t *line, unsigned chain, uint8_t byte,
                                     bool wants_all) {
     uint64_t mine = le64_load(line) << (63 ^ chain), but_bit_0 = ~UINT64_C(1), own = 0;
-    TAMIS_OPAQUE(but_bit_0); /* in a register: then the next line is one instruction of aarch64 */
-    uint64_t not_starts = but_bit_0 & ~(le64_load(line + 6) >> (LINE_CHAINS - 48 - 1));
-    TAMIS_OPAQUE(not_starts); /* or it is inverted once more below */
+    /* In a register, the next line is one instruction of aarch64: bic, which shifts, too. With a
+     * constant, GCC 12 makes it mvn and and. */
+    TAMIS_OPAQUE(but_bit_0);
+    uint64_t const not_starts = but_bit_0 & ~(le64_load(line + 6) >> (LINE_CHAINS - 48 - 1));
     for (uint64_t left = lanes_mark_line(line, byte) & -(mine >> 63); left != 0;
          left = lanes_other_marks(left)) {
         /* The slots up to this one; none for a byte of the index, and then the sum is above 64. */
         uint64_t const up_to = bits_low(LINE_SLOTS) >> lanes_after_mark(left);
         uint64_t const some = not_starts | ~up_to;
-        TAMIS_OPAQUE(mine); /* or a copy is made for a second slot, which is seldom there */
+        /* GCC 12 would keep a second copy of `mine` in a vector register, for the next slot, which
+         * is seldom there: line_has_chunk_bare() would have 112 instructions instead of 95. */
+        TAMIS_OPAQUE(mine);
         if (bits_in_both(mine, some) != 64 || some == not_starts) continue;
         if (!wants_all) return (runs_hits){ 1, false };
         own |= up_to ^ up_to >> 1;
     }
-    TAMIS_OPAQUE(mine);
+    TAMIS_OPAQUE(mine); /* the same for its use below: line_has() has 163 instructions, not 167 */
     uint64_t const is_far = mine & (uint64_t)bits_in_both(mine, not_starts) << 57; /* in bit 63 */
     return (runs_hits){ own, is_far >> 63 };
 }
