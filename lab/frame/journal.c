@@ -5,12 +5,13 @@
  */
 #include "journal.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -21,12 +22,6 @@ typedef struct header {
     char     magic[8];
     uint64_t program, seed, stream, n, outcome_bytes;
 } header;
-
-static double now(void) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* ------------------------------------------------------------------ the folder */
 
@@ -113,9 +108,9 @@ void journal_trial(journal *kept, const lab_series *series, uint64_t i, const vo
     (void)pthread_mutex_lock(&kept->lock);
     bool is_written = fwrite(&i, sizeof i, 1, kept->file) == 1 &&
                       fwrite(outcome, series->outcome_bytes, 1, kept->file) == 1;
-    if (now() - kept->flushed >= FLUSH_EVERY) {
+    if (clock_now() - kept->flushed >= FLUSH_EVERY) {
         is_written = is_written && fflush(kept->file) == 0;
-        kept->flushed = now();
+        kept->flushed = clock_now();
     }
     (void)pthread_mutex_unlock(&kept->lock);
     if (!is_written) lab_die("trials cannot be kept in %s", kept->folder);

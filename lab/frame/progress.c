@@ -6,10 +6,11 @@
  */
 #include "progress.h"
 
+#include "clock.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define DRAW_EVERY 0.2 /* seconds */
@@ -88,16 +89,11 @@ static double cost_of(const progress *p, const char *id) {
     return p->is_full ? found->full : found->quick;
 }
 
-static double now(void) {
-    struct timespec time;
-    (void)clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 void progress_begin(progress *p, bool is_full, unsigned jobs) {
-    *p = (progress){
-        .is_shown = isatty(STDERR_FILENO) != 0, .is_full = is_full, .jobs = jobs, .begun = now()
-    };
+    *p = (progress){ .is_shown = isatty(STDERR_FILENO) != 0,
+                     .is_full = is_full,
+                     .jobs = jobs,
+                     .begun = clock_now() };
     (void)pthread_mutex_init(&p->lock, NULL);
 }
 
@@ -109,7 +105,7 @@ void progress_expect(progress *p, const char *id) {
 void progress_experiment(progress *p, const char *id) {
     p->id = id;
     p->index++;
-    p->began_this = now();
+    p->began_this = clock_now();
     progress_trial(p, 0, 0);
 }
 
@@ -155,7 +151,7 @@ static void draw(progress *p, double time, uint64_t done, uint64_t total) {
 void progress_trial(progress *p, uint64_t done, uint64_t total) {
     if (!p->is_shown) return;
     (void)pthread_mutex_lock(&p->lock);
-    double const time = now();
+    double const time = clock_now();
     if (total == 0 || time - p->drawn >= DRAW_EVERY) draw(p, time, done, total);
     (void)pthread_mutex_unlock(&p->lock);
 }

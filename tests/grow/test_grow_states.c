@@ -385,12 +385,6 @@ static void let_pass(tamis_states *states, uint64_t ticks) {
         assert_int_equal(tamis_states_tick(states, i < ticks ? 1 : 0, NULL, &backlog), TAMIS_OK);
 }
 
-static uint64_t keys_of(const tamis_states *states) {
-    tamis_states_facts facts;
-    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
-    return facts.keys;
-}
-
 /* Both tables have had their keys for 9 ticks, and their sweeps are at different places. */
 static void merge_two(const char *kind, moment a, moment b) {
     uint64_t            n, m;
@@ -404,12 +398,12 @@ static void merge_two(const char *kind, moment a, moment b) {
     assert_unchanged(from, &before);
     expect(into, 0, n);
     expect(into, OTHER, m);
-    assert_int_equal(keys_of(into), n + m);
+    assert_int_equal(count_keys_of_states(into), n + m);
     let_pass(into, 40 - 9 - 1);
     expect(into, 0, n);
     expect(into, OTHER, m);
     let_pass(into, 2 * 40 + 40); /* one round longer, since the sweeps were at different places */
-    assert_int_equal(keys_of(into), 0);
+    assert_int_equal(count_keys_of_states(into), 0);
     tamis_states_free(into);
     tamis_states_free(from);
 }

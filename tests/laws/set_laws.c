@@ -7,6 +7,7 @@
 #include "churn.h"
 #include "ledger.h"
 #include "temporary.h"
+#include "zero_body.h"
 
 #include "grow.h"
 
@@ -42,16 +43,6 @@ static bool same_contents(const tamis_set *a, const tamis_set *b) {
     (void)tamis_each_print(a, sum_print, &of_a);
     (void)tamis_each_print(b, sum_print, &of_b);
     return of_a == of_b && tamis_sum_tables(a).keys == tamis_sum_tables(b).keys;
-}
-
-static bool is_zero_body(const tamis_set *set) {
-    const tamis_table *tables[2];
-    for (unsigned n = grow_tables(set, tables); n-- != 0;) {
-        for (uint64_t i = 0; i < tables[n]->body_bytes; i++) {
-            if (tables[n]->body[i] != 0) return false;
-        }
-    }
-    return true;
 }
 
 /* For laws about the bytes of one table: a set that grows begins at its last stage. */

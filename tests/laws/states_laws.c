@@ -2,6 +2,7 @@
 #include "buffer.h"
 #include "life.h"
 #include "temporary.h"
+#include "zero_body.h"
 
 #include "grow.h"
 
@@ -39,16 +40,6 @@ static bool is_alike(const tamis_states *a, const tamis_states *b) {
     (void)tamis_each_print(&a->set, sum_print, &of_a[16]);
     (void)tamis_each_print(&b->set, sum_print, &of_b[16]);
     return memcmp(of_a, of_b, sizeof of_a) == 0;
-}
-
-static bool is_all_zero(const tamis_set *set) {
-    const tamis_table *tables[2];
-    for (unsigned n = grow_tables(set, tables); n-- != 0;) {
-        for (uint64_t i = 0; i < tables[n]->body_bytes; i++) {
-            if (tables[n]->body[i] != 0) return false;
-        }
-    }
-    return true;
 }
 
 /* A table after some operations. */
@@ -575,7 +566,7 @@ static const char *dropping_all_leaves_nothing(const subject *variant) {
     bool const is_clear = variant->fpr < 1e-5 && !variant->is_shared && variant->geometry == NULL;
     MUST(!is_clear || keys == 0, "%llu keys are left", (unsigned long long)keys);
     bool const is_promised = is_clear && l.states->set.kind->empties_to_zero;
-    MUST(!is_promised || is_all_zero(&l.states->set), "bytes are left");
+    MUST(!is_promised || is_zero_body(&l.states->set), "bytes are left");
     life_end(&l);
     return why;
 }

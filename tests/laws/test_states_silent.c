@@ -19,12 +19,6 @@ typedef struct outcome {
     uint64_t puts, refused, most_keys;
 } outcome;
 
-static uint64_t keys_of(const tamis_states *states) {
-    tamis_states_facts facts;
-    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
-    return facts.keys;
-}
-
 /* `per_tick` keys come in each tick, but never so that there are more than `limit`. */
 static outcome live(const char *kind, unsigned timer_bits, double per_tick, uint64_t limit) {
     tamis_seed const  fixed = { timer_bits, 11 };
@@ -41,12 +35,13 @@ static outcome live(const char *kind, unsigned timer_bits, double per_tick, uint
     tamis_states *const states = make_states_from(&spec);
     for (unsigned tick = 0; tick < TURNS * TIMEOUT; tick++) {
         for (owed += per_tick; owed >= 1; owed--) {
-            if (keys_of(states) >= limit) continue;
+            if (count_keys_of_states(states) >= limit) continue;
             uint64_t const     id = seen.puts++;
             tamis_status const status = tamis_states_put_id(states, id, (uint32_t)(id % 8));
             seen.refused += status == TAMIS_ERR_FULL;
         }
-        if (keys_of(states) > seen.most_keys) seen.most_keys = keys_of(states);
+        if (count_keys_of_states(states) > seen.most_keys)
+            seen.most_keys = count_keys_of_states(states);
         assert_int_equal(tamis_states_tick(states, 1, NULL, NULL), TAMIS_OK);
     }
     tamis_states_free(states);

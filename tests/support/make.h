@@ -123,4 +123,10 @@ static inline void replace_ids(tamis_set *set, uint64_t capacity, uint64_t adds)
     }
 }
 
+static inline uint64_t count_keys_of_states(const tamis_states *states) {
+    tamis_states_facts facts;
+    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+    return facts.keys;
+}
+
 #endif

@@ -6,6 +6,7 @@
  * and after every step all bytes must be equal.
  */
 #include "core_units.h"
+#include "entries.h"
 
 #include "kinds/line/lines_list.h"
 
@@ -14,25 +15,13 @@
 #define MAX_BYTES 16384
 #define MAX_TAIL 200 /* of one bucket */
 
-typedef struct entry {
-    uint64_t bucket, rest;
-    unsigned key; /* chain and byte */
-} entry;
-
 typedef struct model {
     lines_shape shape;
     uint64_t    bytes;
     unsigned    n;
-    entry       list[MAX_ENTRIES];
+    model_entry list[MAX_ENTRIES];
     unsigned    refused, far, cut; /* what was met */
 } model;
-
-static int compare(const void *left, const void *right) {
-    const entry *const a = left, *const b = right;
-    if (a->bucket != b->bucket) return a->bucket < b->bucket ? -1 : 1;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    return (a->rest > b->rest) - (a->rest < b->rest);
-}
 
 /* ------------------------------------------------------------------ the oracle: what is where */
 
@@ -82,8 +71,8 @@ static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
     unsigned const kept = kept_of(m, bucket);
     uint64_t const line = 512 * bucket, bits = m->shape.rest_bits;
     for (unsigned i = first; i < end; i++) {
-        const entry *const e = &m->list[i];
-        unsigned const     slot = i - first;
+        const model_entry *const e = &m->list[i];
+        unsigned const           slot = i - first;
         write_bit(bytes, line + (e->key >> 8), true);
         if (slot >= kept) continue;
         bool const is_start = slot > 0 && e->key >> 8 != e[-1].key >> 8;
@@ -95,7 +84,7 @@ static void put_line(const model *m, uint64_t bucket, uint8_t *bytes) {
     if (kept != 0) write_bit(bytes, line + 61 + kept, true);
 }
 
-static void put_shelved(const model *m, const entry *e, unsigned n, uint8_t *bytes) {
+static void put_shelved(const model *m, const model_entry *e, unsigned n, uint8_t *bytes) {
     uint64_t const group = e->bucket / 16, at = 8 * (m->shape.shelves + 64 * group);
     uint64_t const bits = m->shape.rest_bits;
     write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
@@ -109,12 +98,12 @@ static uint64_t home_of(const model *m, uint64_t bucket) {
 }
 
 /* Those of the attic, in the order of the list; groups are sorted by their homes. */
-static void put_attic(const model *m, const entry **up, unsigned n, uint8_t *bytes) {
+static void put_attic(const model *m, const model_entry **up, unsigned n, uint8_t *bytes) {
     uint64_t place = 0, bits = m->shape.rest_bits;
     for (unsigned i = 1; i < n; i++) {
         for (unsigned k = i; k > 0 && home_of(m, up[k - 1]->bucket) > home_of(m, up[k]->bucket);
              k--) {
-            const entry *const one = up[k];
+            const model_entry *const one = up[k];
             up[k] = up[k - 1];
             up[k - 1] = one;
         }
@@ -130,8 +119,8 @@ static void put_attic(const model *m, const entry **up, unsigned n, uint8_t *byt
 }
 
 static void model_bytes(const model *m, uint8_t *ret_bytes) {
-    const entry *up[MAX_ENTRIES];
-    unsigned     n_up = 0, shelf = 0;
+    const model_entry *up[MAX_ENTRIES];
+    unsigned           n_up = 0, shelf = 0;
     memset(ret_bytes, 0, m->bytes);
     for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
         if (bucket % 16 == 0) shelf = 0;
@@ -234,7 +223,7 @@ static lines_place random_place(const model *m, dice *random, unsigned chains) {
     };
 }
 
-static bool is_print(const model *m, const entry *e, const lines_place *place) {
+static bool is_print(const model *m, const model_entry *e, const lines_place *place) {
     unsigned const other = (unsigned)(m->shape.counter_bits + m->shape.value_bits);
     return e->bucket == place->bucket && e->key == lines_key(place) &&
            e->rest >> other == place->remainder;
@@ -281,14 +270,14 @@ static void step_add(model *m, lines_view lines, const lines_place *place, uint6
         m->list[i].rest = (m->list[i].rest & ~UINT64_C(255)) | (value & 255);
         return;
     }
-    m->list[m->n++] = (entry){ place->bucket, rest, lines_key(place) };
-    qsort(m->list, m->n, sizeof m->list[0], compare);
+    m->list[m->n++] = (model_entry){ place->bucket, rest, lines_key(place) };
+    qsort(m->list, m->n, sizeof m->list[0], entry_order);
     bool const fits = model_fits(m);
     assert_int_equal(lines_new_entry(lines, place, &found, rest), fits);
     if (fits) return;
-    entry const added = { place->bucket, rest, lines_key(place) };
-    unsigned    k = 0;
-    while (compare(&m->list[k], &added) != 0) k++;
+    model_entry const added = { place->bucket, rest, lines_key(place) };
+    unsigned          k = 0;
+    while (entry_order(&m->list[k], &added) != 0) k++;
     for (m->n--; k < m->n; k++) m->list[k] = m->list[k + 1];
     m->refused++;
 }

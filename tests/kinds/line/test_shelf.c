@@ -5,6 +5,7 @@
  * attic. After every step all bytes must be equal.
  */
 #include "core_units.h"
+#include "entries.h"
 
 #include "kinds/line/shelf.h"
 
@@ -12,33 +13,21 @@
 #define MAX_ENTRIES 400
 #define MAX_BYTES 8192
 
-typedef struct entry {
-    uint64_t bucket, rest;
-    unsigned key;
-} entry;
-
 typedef struct model {
-    shelf_view shape; /* without a body */
-    uint64_t   bytes, buckets;
-    unsigned   n;
-    entry      list[MAX_ENTRIES];
+    shelf_view  shape; /* without a body */
+    uint64_t    bytes, buckets;
+    unsigned    n;
+    model_entry list[MAX_ENTRIES];
 } model;
 
 /* ------------------------------------------------------------------ the oracle */
-
-static int compare(const void *left, const void *right) {
-    const entry *const a = left, *const b = right;
-    if (a->bucket != b->bucket) return a->bucket < b->bucket ? -1 : 1;
-    if (a->key != b->key) return a->key < b->key ? -1 : 1;
-    return (a->rest > b->rest) - (a->rest < b->rest);
-}
 
 static uint64_t group_of(uint64_t bucket) {
     return bucket / 16;
 }
 
 /* The home of an entry among those of the attic. */
-static uint64_t home_of(const model *m, const entry *one) {
+static uint64_t home_of(const model *m, const model_entry *one) {
     uint64_t low;
     return multiply_digits(mix64(group_of(one->bucket)), m->shape.attic.homes, &low);
 }
@@ -85,7 +74,7 @@ static void put_shelf(const model *m, uint64_t group, uint8_t *bytes) {
     unsigned const bits = m->shape.attic.rest_bits;
     unsigned       n = 0;
     for (unsigned i = 0; i < m->n && n < SHELF_KEYS; i++) {
-        const entry *const e = &m->list[i];
+        const model_entry *const e = &m->list[i];
         if (group_of(e->bucket) != group) continue;
         write_bit(bytes, at + n + e->bucket % 16, true); /* a zero for each bucket before */
         put(bytes, at + 64 + 16 * n, 16, e->key);
@@ -178,18 +167,18 @@ static void check_room(const model *m, const shelf_view *shelves, dice *random) 
 
 /* ------------------------------------------------------------------ histories */
 
-static entry random_entry(const model *m, dice *random) {
+static model_entry random_entry(const model *m, dice *random) {
     uint64_t const any = dice_roll(random);
     bool const     is_small = dice_below(random, 2) == 0; /* so that equal ones meet */
-    return (entry){ .bucket = dice_below(random, dice_below(random, 3) ? m->buckets : 1),
-                    .key = (unsigned)dice_below(random, is_small ? 4 : 62 * 256),
-                    .rest = (is_small ? any % 3 : any) & bits_low(m->shape.attic.rest_bits) };
+    return (model_entry){ .bucket = dice_below(random, dice_below(random, 3) ? m->buckets : 1),
+                          .key = (unsigned)dice_below(random, is_small ? 4 : 62 * 256),
+                          .rest = (is_small ? any % 3 : any) & bits_low(m->shape.attic.rest_bits) };
 }
 
-static void add_one(model *m, const shelf_view *shelves, const entry *added) {
+static void add_one(model *m, const shelf_view *shelves, const model_entry *added) {
     assert_true(m->n < MAX_ENTRIES);
     m->list[m->n++] = *added;
-    qsort(m->list, m->n, sizeof m->list[0], compare);
+    qsort(m->list, m->n, sizeof m->list[0], entry_order);
     tail_add(shelves, added->bucket, added->key, added->rest);
 }
 
@@ -205,8 +194,8 @@ static void remove_at(model *m, const shelf_view *shelves, unsigned i) {
 
 /* Up to what the attic can hold, and down again. */
 static void step(model *m, const shelf_view *shelves, bool is_up, dice *random) {
-    entry const next = random_entry(m, random);
-    bool const  has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.attic.room;
+    model_entry const next = random_entry(m, random);
+    bool const        has_room = model_sent(m, group_of(next.bucket), 1) <= m->shape.attic.room;
     assert_int_equal(tail_has_room(shelves, next.bucket, 1), has_room);
     if (is_up && has_room) add_one(m, shelves, &next);
     if (!is_up && m->n != 0) remove_at(m, shelves, (unsigned)dice_below(random, m->n));
@@ -256,7 +245,7 @@ static void shelves_look_the_same_whatever_the_order(void **state) {
                 if (m.list[k].key % 2 != 0) remove_at(&m, &shelves, k);
             }
             assert_memory_equal(memory[i].bytes, memory[0].bytes, m.bytes);
-            qsort(list.list, list.n, sizeof list.list[0], compare);
+            qsort(list.list, list.n, sizeof list.list[0], entry_order);
         }
         for (unsigned i = 0; i < 3; i++) fenced_free(&memory[i]);
     }
