@@ -155,8 +155,8 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
         return tamis_stream_say(problem, TAMIS_ERR_KIND, STREAM_AT_KIND,
                                 "has a kind that this build does not know");
     }
-    /* Tables of states cannot be merged, and not be sent. A header with bits for values says that it
-     * is one. */
+    /* Tables of states cannot be merged, and not be sent. A header with bits for values says that
+     * it is one. */
     bool const is_possible = sent->n_fields == tamis_kind_n_fields(kind) &&
                              stream_takes_kind(kind) && kind->body_bytes(sent->geometry, &bytes) &&
                              kind->prints(sent->geometry) == sent->prints &&
