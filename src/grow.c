@@ -186,7 +186,10 @@ void tamis_grow_resume(tamis_set *set, uint64_t moved) {
 
 tamis_status tamis_grow_begin_step(tamis_set *set) {
     struct growth *const growth = set->growth;
-    tamis_status         status = plan_next(set);
+    /* The counts of a body that was not checked may be so high that even the last stage seems
+     * full. */
+    if (growth->stage == growth->stages) return TAMIS_ERR_FULL;
+    tamis_status status = plan_next(set);
     /* The beginning and the end of a step publish views and retire bodies. What that takes is
      * allocated now, so that it cannot fail later. */
     if (set->shared != NULL && !tamis_share_prepare(set, 4)) status = TAMIS_ERR_MEMORY;

@@ -90,6 +90,9 @@ TAMIS_INLINE uint64_t kind_sum_counts(uint64_t a, uint64_t b) {
     return min_u64(a + b, KIND_MAX_COUNT);
 }
 
+/* Kinds without add_copies count less than this: their counters have up to 16 bits. */
+#define KIND_MOST_COPIES (UINT64_C(1) << 16)
+
 /* What is known from reading the whole body. */
 typedef struct kind_survey {
     double   fpr;      /* computed from the present contents */

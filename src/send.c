@@ -129,7 +129,8 @@ static bool send_print(void *context, uint64_t print, uint64_t copies) {
     sending *const      list = context;
     const stream *const sent = list->sent;
     uint64_t const      chain = print >> sent->remainder_bits;
-    if (chain < list->chain) return false; /* out of order: the table is damaged */
+    /* Out of order, or beyond the last print: the body is damaged, and was not checked. */
+    if (chain < list->chain || print >= sent->prints) return false;
     outlet_zeros(list->to, chain - list->chain);
     list->chain = chain;
     outlet_put(list->to, 1 | (print & bits_low(sent->remainder_bits)) << 1,
@@ -138,18 +139,20 @@ static bool send_print(void *context, uint64_t print, uint64_t copies) {
     return !list->to->is_broken;
 }
 
-static bool send_all(const print_list *list, const stream *sent, outlet *to) {
+/* TAMIS_OK, _IO, _CORRUPT: the prints are not those of this table, so no stream has them. */
+static tamis_status send_all(const print_list *list, const stream *sent, outlet *to) {
     uint8_t header[STREAM_MAX_HEADER_BYTES], total[STREAM_TOTAL_BYTES];
     sending at = { .sent = sent, .to = to };
     tamis_checksum_begin(&to->total);
     tamis_stream_write_header(sent, header);
     outlet_write(to, header, stream_header_bytes(sent->n_fields, stream_flags(sent)));
-    (void)tamis_print_list_each(list, send_print, &at);
+    if (!tamis_print_list_each(list, send_print, &at))
+        return to->is_broken ? TAMIS_ERR_IO : TAMIS_ERR_CORRUPT;
     outlet_zeros(to, stream_chains(sent->prints, sent->remainder_bits) - at.chain);
     outlet_write(to, to->buffer, (size_t)((to->used + 7) / 8));
     tamis_checksum_end(&to->total, total);
     outlet_write(to, total, sizeof total);
-    return !to->is_broken;
+    return to->is_broken ? TAMIS_ERR_IO : TAMIS_OK;
 }
 
 /* States can neither be merged with sets nor sent: a stream has no values. */
@@ -162,22 +165,21 @@ static tamis_status send_now(const tamis_set *set, unsigned flags, tamis_writer 
     if (!stream_takes_kind(set->kind)) return TAMIS_ERR_CANNOT;
     if ((set->abilities & TAMIS_CAN_MERGE) == 0) return TAMIS_ERR_CANNOT;
     if (has_copies && (set->abilities & TAMIS_CAN_COUNT) == 0) return TAMIS_ERR_CANNOT;
-    print_list         list;
-    tamis_status const status = tamis_print_list_make(set, &list);
+    print_list   list;
+    tamis_status status = tamis_print_list_make(set, &list);
     if (status != TAMIS_OK) return status;
     outlet *const to = memory_get(&set->allocator, sizeof *to);
-    bool          is_sent = false;
     if (to != NULL) {
         stream const sent = describe_stream(&list, has_copies);
         to->writer = writer;
         to->context = context;
         handle_begin_callbacks(set);
-        is_sent = send_all(&list, &sent, to);
+        status = send_all(&list, &sent, to);
         handle_end_callbacks(set);
         memory_give(&set->allocator, to, sizeof *to);
     }
     tamis_print_list_free(&list);
-    return to == NULL ? TAMIS_ERR_MEMORY : is_sent ? TAMIS_OK : TAMIS_ERR_IO;
+    return to == NULL ? TAMIS_ERR_MEMORY : status;
 }
 
 tamis_status tamis_send(const tamis_set *set, unsigned flags, tamis_writer *writer, void *context) {

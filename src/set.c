@@ -49,6 +49,9 @@ tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table,
                                     uint64_t copies) {
     uint64_t added = 0;
     if (calls->add_copies != NULL && copies != 0) return calls->add_copies(table, hash, copies);
+    /* So many copies saturate any key. Without the bound, a body that was not checked could keep
+     * this loop going, with a fingerprint that counts down when it is added. */
+    copies = min_u64(copies, KIND_MOST_COPIES);
     while (added < copies) {
         tamis_status const status = calls->add(table, hash);
         if (status != TAMIS_OK) {

@@ -712,7 +712,9 @@ enum {
                               in place, answers change, or the process gets SIGBUS; tamis_save()
                               replaces the file and is safe */
     TAMIS_OPEN_TRUST = 2 /**< do not check the body (the check reads all of it). Only for files
-                              that nobody else can write. The header is always checked */
+                              that nobody else can write. The header is always checked. If the
+                              body is damaged, calls answer anything, but stay in the set's memory
+                              and end */
 };
 
 typedef struct tamis_open_options {
@@ -777,7 +779,8 @@ enum {
 
 /** Write a set as a stream, without its empty places.
  *  @return TAMIS_OK, _CANNOT (the kind stores no fingerprints, or no copies), _IO (the writer
- *  stopped), _MEMORY, _ARGUMENT. */
+ *  stopped), _CORRUPT (only if the body was not checked, see TAMIS_OPEN_TRUST), _MEMORY,
+ *  _ARGUMENT. */
 TAMIS_API TAMIS_NODISCARD tamis_status tamis_send(const tamis_set *set, unsigned flags,
                                                   tamis_writer *writer, void *context);
 

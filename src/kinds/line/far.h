@@ -53,7 +53,7 @@ lines_pull_back(uint8_t *body, const lines_shape *shape, uint64_t bucket) {
     while (runs_are_cut(index) && tail_first(&shelves, bucket, &entry)) {
         unsigned const used = runs_used(index), room = LINE_SLOTS - used;
         unsigned const n = tail_count(&shelves, bucket, entry.key, LINES_CHAIN_MASK);
-        if (n > room) return;
+        if (n == 0 || n > room) return; /* 0: the attic is not sorted, since it was not checked */
         for (unsigned i = 0; i < n && tail_first(&shelves, bucket, &entry); i++) {
             line[RUNS_AT + used + i] = (uint8_t)entry.key;
             rest_set(lines.body, lines_rest_at(lines, bucket, used + i), shelves.attic.rest_bits,

@@ -183,7 +183,8 @@ static bool line_carry_twice(const lines_shape *shape, uint64_t bucket, const li
         for (; i < list->n; i++) {
             unsigned const key = (unsigned)list->key[i] << 1 | (list->rest[i] >> top & 1);
             if (half == 0 && key >= second) break;
-            load.key[load.n] = (uint16_t)(key - half * second);
+            /* A larger one, or one below 0, is only in a body that was not checked. */
+            load.key[load.n] = (uint16_t)min_u64(key - half * second, LINES_LAST_KEY);
             load.rest[load.n++] = list->rest[i] & bits_low(top);
         }
         if (!line_unload(target, &load)) return false;

@@ -31,6 +31,7 @@
 
 #define LINES_CHAIN_MASK 0x3f00 /* of a key: its chain */
 #define LINES_KEY_MASK 0x3fff   /* chain and byte */
+#define LINES_LAST_KEY 0x3dff   /* of chain 61, the last one */
 
 /* The layout of a body and of its entries. All members are of one type, so that the struct can lie
  * in the derived words of a table. */
@@ -311,7 +312,9 @@ TAMIS_INLINE void lines_insert(lines_view lines, const lines_place *place, run m
                                uint64_t rest) {
     const uint8_t *const line = lines_at(lines, place->bucket);
     unsigned const       slot = lines_slot_for(lines, line, place, mine, rest);
-    lines_insert_at(lines, place, mine, index, slot, rest);
+    /* A slot behind the end is found only in a line that was not checked: its runs are not those
+     * of its chains, or not sorted. */
+    lines_insert_at(lines, place, mine, index, (unsigned)min_u64(slot, runs_used(index)), rest);
 }
 
 /* Remove a slot of a run. Returns the index of the line after that, so that the caller need not

@@ -78,10 +78,11 @@ static __attribute__((unused)) unsigned lines_list_copies(const lines_shape *sha
     return copies;
 }
 
-/* The fingerprint of entry i as one number: bucket, chain and remainder are its digits. */
+/* The fingerprint of entry i as one number: bucket, chain and remainder are its digits. It is one
+ * of the table whatever the bytes, so that it can be stored in another table. */
 static __attribute__((unused)) uint64_t lines_list_print(const lines_shape *shape, uint64_t bucket,
                                                          const lines_list *list, unsigned i) {
-    uint64_t const chain = bucket * LINE_CHAINS + (list->key[i] >> LINE_BYTE_BITS);
+    uint64_t const chain = bucket * LINE_CHAINS + lines_list_chain(list, i);
     uint64_t const byte = list->key[i] & bits_low(LINE_BYTE_BITS);
     return chain << shape->remainder_bits | byte << (shape->remainder_bits - LINE_BYTE_BITS) |
            rest_remainder(shape, list->rest[i]);

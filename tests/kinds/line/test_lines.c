@@ -412,6 +412,10 @@ static void lines_of_any_bytes_are_read_inside_the_body(void **state) {
         for (uint64_t bucket = 0; bucket < m->shape.buckets; bucket++) {
             lines_gather(lines, bucket, &list);
             assert_true(list.n <= LINES_MAX_ENTRIES);
+            for (unsigned i = 0; i < list.n; i++) {
+                uint64_t const print = lines_list_print(&m->shape, bucket, &list, i);
+                assert_true(print >> m->shape.remainder_bits < m->shape.buckets * LINE_CHAINS);
+            }
         }
         for (unsigned i = 0; i < 30; i++) {
             uint64_t const    hash = dice_roll(&random);
