@@ -511,6 +511,58 @@ static void a_step_without_memory_begins_no_sooner(void **state) {
     }
 }
 
+/* ------------------------------------------------------------------ many copies at once */
+
+#define COPIES 3
+
+#define COUNTS 1000000
+
+/* The key that one thread adds, and that another one counts at the same time. Both are atomic. */
+typedef struct copied {
+    tamis_set *set;
+    uint64_t   id;
+    bool       is_over;
+} copied;
+
+/* From the first key on again, when there are enough. */
+static void *add_copies_of_each(void *context) {
+    copied *const all = context;
+    tamis_status  status = TAMIS_OK;
+    for (uint64_t n = 0; !__atomic_load_n(&all->is_over, __ATOMIC_ACQUIRE); n++) {
+        if (n % 20000 == 0) status |= tamis_clear(all->set);
+        __atomic_store_n(&all->id, n % 20000, __ATOMIC_RELEASE);
+        status |= tamis_add_copies_id(all->set, n % 20000, COPIES);
+    }
+    return status == TAMIS_OK ? NULL : all;
+}
+
+/* Other keys with the same fingerprint have as many copies, so no count is between 0 and that. */
+static void count_while_copies_are_added(const variant *one) {
+    copied    all = { .set = make_variant(one, true) };
+    pthread_t adding;
+    void     *failed = NULL;
+    uint64_t  count = 0, torn = 0;
+    assert_int_equal(pthread_create(&adding, NULL, add_copies_of_each, &all), 0);
+    for (unsigned i = 0; i < COUNTS; i++) {
+        uint64_t const id = __atomic_load_n(&all.id, __ATOMIC_ACQUIRE);
+        if (tamis_count_id(all.set, id, &count) != TAMIS_OK) break;
+        torn += count != 0 && count < COPIES;
+    }
+    __atomic_store_n(&all.is_over, true, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_join(adding, &failed), 0);
+    assert_null(failed);
+    assert_int_equal(torn, 0);
+    tamis_free(all.set);
+}
+
+static void copies_are_added_all_at_once(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if ((variants[v].abilities & TAMIS_CAN_COUNT) == 0 || variants[v].overflow != 0) continue;
+        count_while_copies_are_added(&variants[v]);
+    }
+}
+
 static void other_kinds_say_that_they_cannot(void **state) {
     (void)state;
     tamis_spec    spec = TAMIS_SPEC_INIT;
@@ -538,6 +590,7 @@ int main(void) {
         cmocka_unit_test(a_refusal_outlives_a_merge_that_grows),
         cmocka_unit_test(the_facts_of_a_shared_set_count_all_memory),
         cmocka_unit_test(a_step_without_memory_begins_no_sooner),
+        cmocka_unit_test(copies_are_added_all_at_once),
         cmocka_unit_test(other_kinds_say_that_they_cannot),
     };
     return unit_run("share", tests, COUNT(tests));
