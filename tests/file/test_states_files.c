@@ -90,7 +90,7 @@ static int write_missing(void) {
 
 static void fields_of_the_header_are_checked(void **state) {
     (void)state;
-    crafted_seen = (crafted_counts){ 0, 0 };
+    crafted_seen = (crafted_counts){ .accepted = 0 };
     for (size_t i = 0; i < COUNT(goldens); i++) {
         buffer file = golden_file(&goldens[i]);
         crafted_fields(&file, 48, 384, crafted_try_states);
@@ -102,7 +102,7 @@ static void fields_of_the_header_are_checked(void **state) {
 static void bodies_are_checked(void **state) {
     dice chance = { 1 };
     (void)state;
-    crafted_seen = (crafted_counts){ 0, 0 };
+    crafted_seen = (crafted_counts){ .accepted = 0 };
     for (size_t i = 0; i < COUNT(goldens); i++) {
         buffer const good = golden_file(&goldens[i]);
         size_t const body = (size_t)le64_load(good.bytes + 128 + 16);

@@ -126,7 +126,7 @@ static buffer crafted_from(void) {
 static void crafted_fields_are_safe(void **state) {
     buffer file = crafted_from();
     (void)state;
-    crafted_seen = (crafted_counts){ 0, 0 };
+    crafted_seen = (crafted_counts){ .accepted = 0 };
     crafted_fields(&file, 8, 648, crafted_try_states);
     free(file.bytes);
     assert_true(crafted_seen.accepted > 100 && crafted_seen.refused > 3000);
@@ -136,7 +136,7 @@ static void crafted_bodies_are_safe(void **state) {
     buffer const good = crafted_from();
     dice         chance = { 1 };
     (void)state;
-    crafted_seen = (crafted_counts){ 0, 0 };
+    crafted_seen = (crafted_counts){ .accepted = 0 };
     crafted_bytes(&good, 2000, good.n - SAMPLE_HEADER - 40, &chance, crafted_try_states);
     free(good.bytes);
     assert_true(crafted_seen.refused > 500);

@@ -15,15 +15,19 @@
 typedef void crafted_try(const buffer *file);
 crafted_try  crafted_try_set, crafted_try_states;
 
-/* How many files these functions have accepted and refused. */
+/* How many files these functions have accepted and refused, and the processor time that the slowest
+ * of them took, in seconds. */
 typedef struct crafted_counts {
     unsigned accepted, refused;
+    double   slowest;
 } crafted_counts;
 extern crafted_counts crafted_seen;
 
-/* For the end of a group: its cases are useful only if some files were accepted and some were
- * refused. */
-int crafted_check_both_ends(void **state);
+/* The last case of a group: the others are useful only if some files were accepted and some were
+ * refused, and no file may take long (0.1 s of processor time are promised on a quiet machine). It
+ * is a case and not the teardown of the group, since a teardown that fails does not change the exit
+ * status of a program. */
+void crafted_both_ends_were_seen(void **state);
 
 /* ------------------------------------------------------------------ changing */
 
