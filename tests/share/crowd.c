@@ -100,15 +100,21 @@ static void save_often(crowd *all) {
     }
 }
 
+/* Keys of this thread alone come and go. All of them must be there until they are removed, and
+ * each removal must find its key. */
 static void churn(crowd *all, unsigned number) {
-    uint64_t ids[BATCH], round = 0;
+    uint64_t      ids[BATCH], round = 0;
+    bool          is_there[BATCH];
+    tamis_removal removal = { .absent = 0 };
     while (!is_over(all)) {
         for (size_t i = 0; i < BATCH; i++)
             ids[i] = (uint64_t)number << 48 | round % 64 << 32 | (uint64_t)i;
         tamis_status status = tamis_add_id_batch(all->set, ids, BATCH, NULL);
         if (status != TAMIS_OK) complain(all, "adding", status);
-        status = tamis_remove_id_batch(all->set, ids, BATCH, NULL, NULL);
+        (void)more(&all->missed, BATCH - tamis_has_id_batch(all->set, ids, BATCH, is_there));
+        status = tamis_remove_id_batch(all->set, ids, BATCH, NULL, &removal);
         if (status != TAMIS_OK) complain(all, "removing", status);
+        (void)more(&all->missed, removal.absent);
         (void)more(&all->changed, 2 * BATCH);
         round++;
     }
