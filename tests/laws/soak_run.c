@@ -105,10 +105,11 @@ static void tell_rate(double hits, double n) {
                  100 * (middle + half) / scale);
 }
 
-static void tell(const char *title, const soak_tally *sum) {
+/* A false negative is a broken law, which ends its life, so none is left out. */
+static void tell(const char *title, const soak_tally *sum, unsigned n_broken) {
     const double *const f = sum->figures;
-    (void)printf("%s%.0f operations, 0 false negatives, %.0f adds refused, %.0f entries saturated",
-                 title, f[SOAK_OPERATIONS], f[SOAK_REFUSED], f[SOAK_SATURATED]);
+    (void)printf("%s%.0f operations, %u broken laws, %.0f adds refused, %.0f entries saturated",
+                 title, f[SOAK_OPERATIONS], n_broken, f[SOAK_REFUSED], f[SOAK_SATURATED]);
     if (f[SOAK_STRANGERS] > 0) {
         (void)printf("; fpr ");
         tell_rate(f[SOAK_HITS], f[SOAK_STRANGERS]);
@@ -190,14 +191,16 @@ static size_t begin(const soak *program, const soak_options *options, const subj
 static int tell_all(soaked *one, size_t n) {
     soak_tally total = { { 0 } };
     int        n_broken = 0;
+    unsigned   broken_laws = 0;
     for (size_t i = 0; i < n; i++) {
         const char *const why = one[i].is_broken ? "broken" : judge(&one[i].sum);
         (void)printf("%s: %s", one[i].name, why != NULL ? why : "");
-        tell(why != NULL ? "; " : "", &one[i].sum);
+        tell(why != NULL ? "; " : "", &one[i].sum, one[i].is_broken);
+        broken_laws += one[i].is_broken;
         n_broken += why != NULL;
         tally_add(&total, &one[i].sum);
     }
-    tell("in all: ", &total);
+    tell("in all: ", &total, broken_laws);
     return n_broken;
 }
 
