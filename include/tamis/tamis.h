@@ -725,8 +725,9 @@ typedef struct tamis_open_options {
     bool            shared; /**< as in tamis_spec. A mapped file is read-only, and shared anyway */
     unsigned        allocator_flags; /**< as in tamis_spec */
     uint64_t        max_bytes;       /**< as in tamis_spec, for files that you do not trust. Opening
-                                    never takes more memory than the length of the file, but a set
-                                    that grows may ask for more later */
+                                    never takes more memory than the length of the file, and with
+                                    `shared` 144 KiB for locks besides; but a set that grows may ask
+                                    for more later */
 } tamis_open_options;
 
 #define TAMIS_OPEN_OPTIONS_INIT \

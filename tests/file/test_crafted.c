@@ -1,7 +1,7 @@
 /* test_crafted.c - files that an attacker made: all checksums are right, but the contents are not.
  *
  * A file that is accepted must survive operations on it; one that is refused must get a reason. No
- * case may ask for more memory than twice the file.
+ * case may ask for more memory than the file has bytes.
  *
  * usage: test_crafted [TIMES]      TIMES x 8,000 random files per kind, and 4,000 that are not
  */

@@ -3,7 +3,7 @@
  * usage: test_crafted_states [TIMES]      TIMES x 8,000 random files per table
  *
  * As in test_crafted.c, a file that is accepted must survive operations on it, one that is refused
- * must get a reason, and no file may ask for more memory than twice its length.
+ * must get a reason, and no file may ask for more memory than its length.
  */
 #include "crafted.h"
 #include "life.h"

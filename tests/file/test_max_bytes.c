@@ -3,7 +3,8 @@
 #include "ledger.h"
 #include "sample.h"
 
-#define SLACK 20000 /* bytes of handles, and of what a step needs besides its body */
+#define LOCKS (144 << 10) /* bytes that a shared set has more (tamis.h) */
+#define SLACK 20000       /* bytes of handles, and of what a step needs besides its body */
 
 static tamis_spec growing_spec(const char *kind, ledger *book) {
     static const tamis_seed seed = { 1, 2 };
@@ -159,20 +160,48 @@ static void states_grow_up_to_their_limit(void **state) {
     assert_int_equal(book.bytes, 0);
 }
 
+/* Small files, at each stage and in each step: locks are what a shared set needs besides. */
+static void opening_takes_no_more_than_tamis_h_says(void **state) {
+    ledger     book = { 0 };
+    tamis_spec spec = growing_spec(*state, &book);
+    spec.capacity = 500;
+    spec.grow_to = 16000;
+    tamis_set *const set = make_set_from(&spec);
+    for (uint64_t id = 0; id < 16000; id++) {
+        add_ids(set, id, 1);
+        if (id % 397 != 0) continue;
+        buffer const       file = sample_of(set);
+        tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+        for (unsigned shared = 0; shared < 2; shared++) {
+            ledger     mine = { 0 };
+            tamis_set *opened = NULL;
+            options.allocator = ledger_allocator(&mine);
+            options.shared = shared != 0;
+            assert_int_equal(tamis_read(file.bytes, file.n, &options, &opened, NULL), TAMIS_OK);
+            assert_true(mine.peak <= file.n + shared * LOCKS);
+            tamis_free(opened);
+        }
+        free(file.bytes);
+    }
+    tamis_free(set);
+}
+
 int main(void) {
     static const char *const kinds[] = { "line", "rank" };
-    struct CMUnitTest        tests[10];
+    struct CMUnitTest        tests[12];
     for (size_t i = 0; i < 2; i++) {
-        tests[5 * i] =
+        tests[6 * i] =
             unit_named("a_set_grows_up_to_its_limit", a_set_grows_up_to_its_limit, kinds[i]);
-        tests[5 * i + 1] = unit_named("a_resize_in_a_step_keeps_the_limit",
+        tests[6 * i + 1] = unit_named("a_resize_in_a_step_keeps_the_limit",
                                       a_resize_in_a_step_keeps_the_limit, kinds[i]);
-        tests[5 * i + 2] =
+        tests[6 * i + 2] =
             unit_named("an_opened_set_has_a_limit", an_opened_set_has_a_limit, kinds[i]);
-        tests[5 * i + 3] =
+        tests[6 * i + 3] =
             unit_named("a_received_set_has_a_limit", a_received_set_has_a_limit, kinds[i]);
-        tests[5 * i + 4] =
+        tests[6 * i + 4] =
             unit_named("states_grow_up_to_their_limit", states_grow_up_to_their_limit, kinds[i]);
+        tests[6 * i + 5] = unit_named("opening_takes_no_more_than_tamis_h_says",
+                                      opening_takes_no_more_than_tamis_h_says, kinds[i]);
     }
-    return unit_run("max_bytes", tests, 10);
+    return unit_run("max_bytes", tests, 12);
 }

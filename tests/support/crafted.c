@@ -71,7 +71,7 @@ void crafted_try_set(const buffer *file) {
     options.allocator = ledger_allocator(&book);
     tamis_status const status = tamis_read(file->bytes, file->n, &options, &set, &problem);
     judge(status, set);
-    assert_true(book.peak <= 2 * file->n);
+    assert_true(book.peak <= file->n);
     if (set != NULL) use_set(set);
     tamis_free(set);
     assert_int_equal(book.bytes, 0);
@@ -110,7 +110,7 @@ void crafted_try_states(const buffer *file) {
     tamis_status const status =
         tamis_states_read(file->bytes, file->n, &options, &states, &problem);
     judge(status, states);
-    assert_true(book.peak <= 2 * file->n);
+    assert_true(book.peak <= file->n);
     if (states != NULL) use_states(states);
     tamis_states_free(states);
     assert_int_equal(book.bytes, 0);

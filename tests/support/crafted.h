@@ -10,8 +10,8 @@
 /* ------------------------------------------------------------------ reading */
 
 /* Read the file, whose checksums must be right. A table that is accepted must survive operations on
- * it, and one that is refused must get a reason. Neither may ask for more memory than twice the
- * file. */
+ * it, and one that is refused must get a reason. Neither may ask for more memory than the file
+ * has bytes. */
 typedef void crafted_try(const buffer *file);
 crafted_try  crafted_try_set, crafted_try_states;
 
