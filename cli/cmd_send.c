@@ -291,6 +291,8 @@ static _Noreturn void die_of_stream(const tamis_problem *problem, const incoming
         int const length = (int)strcspn(problem->text, ":"); /* without advice for programmers */
         die("%.*s; give a larger -n", length, problem->text);
     }
+    if (problem->status == TAMIS_ERR_LIMIT && asked->spec.memory != 0)
+        die("the set of this stream is larger than --memory; if you trust its sender, give more");
     const char *const advice = advice_on(problem, from);
     const char *const text = *problem->text ? problem->text : tamis_status_text(problem->status);
     die("%s%s%s", text, advice ? "; " : "", advice ? advice : "");
@@ -301,11 +303,16 @@ static tamis_set *receive_set(const incoming *from, const options *asked) {
     tamis_spec    spec = asked->spec;
     tamis_set    *set;
     tamis_problem problem = { .text = "" };
-    bool const    is_new = is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE));
-    setfile       like = { .descriptor = -1 };
+    bool const    is_new =
+        is_given(asked, OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE) | OPTION_BIT(MEMORY));
+    setfile like = { .descriptor = -1 };
     if (asked->like != NULL) setfile_open_set(asked->like, asked, &like);
     spec.like = like.set;
     if (!is_given(asked, OPTION_BIT(FPR))) spec.fpr = 0; /* about what it was */
+    /* A limit, and not the size to plan for: 200 bytes from a stranger can describe a set of any
+     * size. */
+    spec.max_bytes = asked->spec.memory;
+    spec.memory = 0;
     problem.status = tamis_receive(from->bytes, from->n, is_new ? &spec : NULL, &set, &problem);
     setfile_close(&like);
     if (problem.status != TAMIS_OK) die_of_stream(&problem, from, asked);
@@ -347,11 +354,13 @@ const command command_receive = {
         "Hash, seed and fingerprints stay the same, and so do the answers; but for more keys\n"
         "(-n) the false-positive rate is higher, and if it is more than 1.5 times the old rate,\n"
         "-e must allow it. A damaged stream is refused, and FILE does not change. If FILE is a\n"
-        "set, it is replaced; another file is replaced only with --force.\n",
+        "set, it is replaced; another file is replaced only with --force. A small stream can\n"
+        "describe a large empty set: if you do not trust the sender, limit it with --memory.\n",
     .examples = "  tamis send seen.tamis | ssh host tamis receive seen.tamis\n"
                 "  tamis receive seen.tamis seen.stream\n"
                 "  tamis receive larger.tamis -n 2M -e 1% <seen.stream\n",
-    .options = OPTIONS_OF_RECEIVING | OPTION_BIT(LIKE) | OPTION_BIT(FORCE) | OPTION_BIT(QUIET),
+    .options = OPTIONS_OF_RECEIVING | OPTION_BIT(MEMORY) | OPTION_BIT(LIKE) | OPTION_BIT(FORCE) |
+               OPTION_BIT(QUIET),
     .min_operands = 1,
     .max_operands = 2,
     .set_operands = 1,

@@ -309,10 +309,13 @@ class set {
         wishes.like = get();
         return made(wishes, why);
     }
-    static result<set> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
+    /** max_bytes: as in tamis_open_options, for files that you do not trust. */
+    static result<set> try_open(const char *path, unsigned flags = 0, problem *why = nullptr,
+                                std::uint64_t max_bytes = 0) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
         tamis_set         *opened = nullptr;
         options.flags = flags;
+        options.max_bytes = max_bytes;
         tamis::status const code = ::tamis_open(path, &options, &opened, why);
         if (code != TAMIS_OK) return code;
         return set(opened);
@@ -587,8 +590,9 @@ class counter : public set {
         wishes.c.abilities |= TAMIS_CAN_COUNT;
         return counted(set::try_make(wishes, why));
     }
-    static result<counter> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
-        return counted(set::try_open(path, flags, why));
+    static result<counter> try_open(const char *path, unsigned flags = 0, problem *why = nullptr,
+                                    std::uint64_t max_bytes = 0) {
+        return counted(set::try_open(path, flags, why, max_bytes));
     }
     /** An empty counter that can be merged with this one. */
     result<counter> try_make_like(problem *why = nullptr) const {
@@ -772,10 +776,12 @@ template <class Value = std::uint32_t> class states {
         wishes.like = handle();
         return created(wishes, why);
     }
-    static result<states> try_open(const char *path, unsigned flags = 0, problem *why = nullptr) {
+    static result<states> try_open(const char *path, unsigned flags = 0, problem *why = nullptr,
+                                   std::uint64_t max_bytes = 0) {
         tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
         tamis_states      *opened = nullptr;
         options.flags = flags;
+        options.max_bytes = max_bytes;
         tamis::status const code = ::tamis_states_open(path, &options, &opened, why);
         if (code != TAMIS_OK) return code;
         return states(opened);

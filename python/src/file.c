@@ -14,7 +14,7 @@ const char file_save_doc[] =
     "True\n";
 
 const char file_open_doc[] =
-    "open(path, /, *, map=False, trust=False, shared=False)\n--\n\n"
+    "open(path, /, *, map=False, trust=False, shared=False, max_bytes=0)\n--\n\n"
     "Open a saved table: a Set, a Counter or a States, whichever it is. (A file does not say\n"
     "whether it was a Set or a Counter; if it counts beyond 15, it becomes a Counter. To choose "
     "the\n"
@@ -22,7 +22,8 @@ const char file_open_doc[] =
     "With map=True the file is mapped, not read: it opens at once, processes share its memory,\n"
     "and it cannot be changed (copy() it for that). trust=True skips the check of the\n"
     "checksums, which reads the whole file; use it only for files that nobody else can\n"
-    "write. shared=True lets many threads change the table, as in tamis.Set().\n\n"
+    "write. shared=True lets many threads change the table, as in tamis.Set().\n"
+    "max_bytes limits the memory of a file that you do not trust, now and while it grows.\n\n"
     ">>> tamis.Set(['apple']).save('one.tamis')\n"
     ">>> with tamis.open('one.tamis', map=True) as s:\n"
     "...     print('apple' in s, s.is_mapped)\n"
@@ -161,13 +162,15 @@ typedef struct open_arguments {
 } open_arguments;
 
 static bool read_open_arguments(PyObject *args, PyObject *kwargs, open_arguments *ret) {
-    static const char *const names[] = { "", "map", "trust", "shared", NULL };
+    static const char *const names[] = { "", "map", "trust", "shared", "max_bytes", NULL };
     int                      map = 0, trust = 0, shared = 0;
+    unsigned long long       max_bytes = 0;
     *ret = (open_arguments){ .options = TAMIS_OPEN_OPTIONS_INIT };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$ppp:open", (char **)(uintptr_t)names,
-                                     &ret->path, &map, &trust, &shared))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppK:open", (char **)(uintptr_t)names,
+                                     &ret->path, &map, &trust, &shared, &max_bytes))
         return false;
     ret->options.flags = (map ? TAMIS_OPEN_MAP : 0u) | (trust ? TAMIS_OPEN_TRUST : 0u);
+    ret->options.max_bytes = max_bytes;
     ret->options.shared = shared && !map; /* no thread can change a mapped table */
     return PyUnicode_FSConverter(ret->path, &ret->name);
 }

@@ -39,6 +39,16 @@ def test_a_mapped_set_is_read_only(saved):
     assert not tamis.open(saved, trust=True).is_mapped
 
 
+def test_a_file_that_is_not_trusted_has_a_limit(tmp_path):
+    path = tmp_path / "grows.tamis"
+    tamis.Set(capacity=1000, grow_to=100_000).save(path)
+    with pytest.raises(MemoryError, match="too large"):
+        tamis.open(path, max_bytes=100)
+    limited = tamis.Set.open(path, max_bytes=20_000)
+    with pytest.raises(MemoryError):
+        limited.update(range(100_000))
+
+
 def test_missing_and_forbidden_files_are_the_os_errors_of_python(tmp_path, saved):
     with pytest.raises(FileNotFoundError) as caught:
         tamis.open(tmp_path / "nobody.tamis")

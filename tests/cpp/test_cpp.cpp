@@ -300,6 +300,7 @@ static void files_open_again() {
     auto copy = (*mapped).try_copy();
     CHECK(copy && copy->try_add("more") && copy->size() == 2);
     CHECK(!tamis::states<int>::try_open(path.c_str()));
+    CHECK(tamis::set::try_open(path.c_str(), 0, nullptr, 1).status() == TAMIS_ERR_LIMIT);
     std::remove(path.c_str());
 }
 
