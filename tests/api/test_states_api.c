@@ -265,8 +265,10 @@ static void timeouts_are_rounded_as_the_library_says(void **state) {
     tamis_states_free(states);
 }
 
-/* Facts are equal to those of info, but the body is not read. */
+/* Facts are equal to those of info, but the body is not read. The seed is fixed, since with few
+ * seeds two of the keys have one fingerprint, and their values conflict. */
 static void facts_are_those_of_info(void **state) {
+    static const tamis_seed seed = { 1, 2 };
     (void)state;
     for (size_t kind = 0; tamis_states_kind_name(kind) != NULL; kind++) {
         tamis_states_spec  spec = usual();
@@ -274,6 +276,7 @@ static void facts_are_those_of_info(void **state) {
         tamis_states_facts facts;
         tamis_states_info  info;
         spec.kind = tamis_states_kind_name(kind);
+        spec.seed = &seed;
         if (strcmp(spec.kind, "state_direct") == 0) spec.geometry = "counter_bits=4";
         assert_int_equal(tamis_states_create(&spec, &states, NULL), TAMIS_OK);
         for (uint64_t i = 0; i < 500; i++)
