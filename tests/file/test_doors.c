@@ -388,6 +388,24 @@ static void a_part_is_received_as_that_part(void **state) {
     free(s.bytes);
 }
 
+/* A dlcbf can be sent, but not be shared, and no other kind has its prints. */
+static void what_cannot_be_shared_is_not_received_as_shared(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT, asked = TAMIS_SPEC_INIT;
+    spec.capacity = 300;
+    spec.fpr = 0.01;
+    spec.kind = "dlcbf";
+    spec.abilities = TAMIS_CAN_REMOVE;
+    tamis_set *const set = filled(&spec, 250);
+    buffer           s = buffer_sent(set, 0);
+    tamis_set       *back = NULL;
+    asked.shared = true;
+    assert_int_equal(tamis_receive(s.bytes, s.n, &asked, &back, NULL), TAMIS_ERR_CANNOT);
+    assert_null(back);
+    tamis_free(set);
+    free(s.bytes);
+}
+
 /* If the spec has only max_bytes, the set is made as it was sent; any other field makes a new
  * set. */
 static void a_limit_alone_asks_for_nothing_else(void **state) {
@@ -486,6 +504,7 @@ int main(void) {
         cmocka_unit_test(a_set_like_a_growing_one_grows),
         cmocka_unit_test(a_limit_holds_while_a_set_is_received),
         cmocka_unit_test(a_part_is_received_as_that_part),
+        cmocka_unit_test(what_cannot_be_shared_is_not_received_as_shared),
         cmocka_unit_test(a_limit_alone_asks_for_nothing_else),
         cmocka_unit_test(growth_that_cannot_be_is_refused),
         cmocka_unit_test(wishes_that_contradict_each_other_are_refused),
