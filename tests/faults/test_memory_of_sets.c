@@ -267,6 +267,7 @@ static tamis_status receive(world *w) {
     tamis_spec spec = TAMIS_SPEC_INIT;
     if (w->stream.n == 0) return TAMIS_ERR_CANNOT;
     spec.allocator = w->options.allocator;
+    spec.shared = w->sort->is_shared;
     return done_with(tamis_receive(w->stream.bytes, w->stream.n, &spec, &made, NULL), &made);
 }
 
