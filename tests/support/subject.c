@@ -220,8 +220,11 @@ tamis_status subject_try(const subject *variant, uint64_t seed, const tamis_allo
 }
 
 tamis_set *subject_make(const subject *variant, uint64_t seed) {
-    tamis_set *set = NULL;
-    return subject_try(variant, seed, NULL, &set, NULL) == TAMIS_OK ? set : NULL;
+    tamis_set    *set = NULL;
+    tamis_problem problem = { 0 };
+    if (subject_try(variant, seed, NULL, &set, &problem) == TAMIS_OK) return set;
+    print_message("# %s\n", problem.text); /* the law says only that it could not be made */
+    return NULL;
 }
 
 tamis_set *make_set(const subject *variant, uint64_t seed) {
