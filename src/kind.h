@@ -228,9 +228,11 @@ typedef struct kind_growing {
 typedef struct kind_calls {
     /* ---- one key */
     bool (*has)(const tamis_table *table, uint64_t hash);
+    /* TAMIS_OK; or _FULL, and nothing changed. */
     tamis_status (*add)(tamis_table *table, uint64_t hash);
     /* TAMIS_OK; or _ABSENT or _SATURATED (more copies than can be counted), and nothing changed. */
     tamis_status (*remove)(tamis_table *table, uint64_t hash);
+    /* How many copies were added and not removed; TAMIS_COUNT_MANY: it is saturated. */
     uint64_t (*count)(const tamis_table *table, uint64_t hash);
     /* Optional, for speed: add a key unless `has` would say yes, with one look at its place. */
     tamis_status (*add_new)(tamis_table *table, uint64_t hash, bool *ret_is_new);
@@ -333,7 +335,8 @@ typedef struct tamis_kind {
     /* ---- whole tables */
 
     /* For tables with the same geometry: TAMIS_OK, or _FULL and nothing changed. If merges_by_steps
-     * is set, a failed merge may have changed `into`; then the caller (make.c) keeps a copy. */
+     * is set, a failed merge may have changed `into`; then the caller (make.c) keeps a copy. NULL:
+     * its sets cannot be merged, sent or subtracted. */
     tamis_status (*merge)(tamis_table *into, const tamis_table *from);
     bool merges_by_steps;
     bool refreshes; /* merge also takes other geometries with equal prints (refresh.c) */
@@ -350,7 +353,8 @@ typedef struct tamis_kind {
 
     /* ---- fingerprints: optional, for kinds that store nothing about a key except fastrange(hash,
      * prints). Such sets can be sent without their empty places, and can become a table of another
-     * geometry or kind with the same number of prints (send.c, receive.c). */
+     * geometry or kind with the same number of prints (send.c, receive.c). For that they must be
+     * able to merge, too: a table that cannot take the keys of another one (states) is not sent. */
     uint64_t (*prints)(const uint64_t *geometry); /* the number of possible prints */
     /* Visit every stored print once, in increasing order. With each_is_scattered the order is
      * arbitrary, and a print may be visited several times, each with a part of its copies
