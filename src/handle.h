@@ -6,6 +6,8 @@
 #include "kind.h"
 
 #define HANDLE_MAX_CAPACITY (UINT64_C(1) << 40)
+#define HANDLE_MIN_RATE 1e-12 /* of a spec: its fpr, or how often a value is unknown */
+#define HANDLE_MAX_RATE 0.5
 
 /* Which part of a set this is: `part` of `parts`, a power of two; 0 and 0: the whole set. */
 typedef struct tamis_part_place {

@@ -20,7 +20,6 @@
 
 #include <math.h>
 
-#define RECEIVE_MAX_RATE 0.5 /* the highest fpr that is asked for without a spec.fpr */
 #define RATE_SLACK 1.5 /* how much the fpr may grow without a spec.fpr; docs/command-line.md */
 
 /* ------------------------------------------------------------------ reading bits */
@@ -246,7 +245,8 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
     uint64_t const last = max_u64(sent->work.capacity, asked.grow_to);
     double const   senders_rate = (double)last / (double)sent->prints;
     if (asked.copies == 0) asked.copies = sent->work.copies;
-    if (asked.fpr == 0) asked.fpr = fmin(RATE_SLACK * senders_rate, RECEIVE_MAX_RATE);
+    if (asked.fpr == 0) /* a sender with fixed fields may be below the least rate of a spec */
+        asked.fpr = fmax(HANDLE_MIN_RATE, fmin(RATE_SLACK * senders_rate, HANDLE_MAX_RATE));
     if (asked.abilities == 0) asked.abilities = senders_abilities(sent);
     tamis_status status = tamis_request_set(&asked, &request, problem);
     if (status != TAMIS_OK) return status;

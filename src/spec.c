@@ -5,8 +5,6 @@
  */
 #include "part.h"
 
-#define SPEC_MIN_RATE 1e-12
-#define SPEC_MAX_RATE 0.5
 #define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_STRUCT_BYTES 4096 /* a larger `size` is an error */
 #define DEFAULT_TURNOVERS 16  /* lifetime / capacity if keys are removed */
@@ -40,7 +38,7 @@ tamis_status tamis_copy_sized(void *ours, size_t our_bytes, const void *theirs,
 /* ------------------------------------------------------------------ what both specs have */
 
 static bool is_rate(double rate) {
-    return rate >= SPEC_MIN_RATE && rate <= SPEC_MAX_RATE; /* false for NaN */
+    return rate >= HANDLE_MIN_RATE && rate <= HANDLE_MAX_RATE; /* false for NaN */
 }
 
 static tamis_status check_size(const tamis_request *request, tamis_problem *problem) {

@@ -648,6 +648,25 @@ static void without_a_rate_in_the_spec_the_senders_rate_is_kept(void **state) {
     tamis_free(set);
 }
 
+/* Fixed fields can give a set a lower rate than a spec may ask for. It is received all the same, as
+ * another kind, too. */
+static void rates_below_the_least_of_a_spec_are_kept(void **state) {
+    (void)state;
+    tamis_spec spec = spec_of_capacity(100), as_rank = spec_of_capacity(0);
+    spec.kind = "line";
+    spec.geometry = "buckets=4,remainder_bits=40";
+    as_rank.kind = "rank";
+    tamis_set *const set = make_set_from(&spec);
+    for (uint64_t id = 0; id < 100; id++) assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+    buffer const     s = buffer_sent(set, 0);
+    tamis_set *const back = buffer_receive(&s, &as_rank);
+    assert_true(rate_of(set, 100) < 1e-12);
+    for (uint64_t id = 0; id < 100; id++) assert_true(tamis_has_id(back, id));
+    free(s.bytes);
+    tamis_free(back);
+    tamis_free(set);
+}
+
 /* If the spec asks for no abilities, removal is kept, provided that copies were sent. */
 static void without_abilities_in_the_spec_the_senders_are_kept(void **state) {
     tamis_set *const set = make_filled(*state, 1000, COPIES);
@@ -1770,6 +1789,7 @@ static void lists_beyond_the_address_space_are_refused(void **state) {
 }
 
 static const struct CMUnitTest of_all[] = {
+    cmocka_unit_test(rates_below_the_least_of_a_spec_are_kept),
     cmocka_unit_test(copies_that_are_planned_arrive),
     cmocka_unit_test(what_arrives_counts_as_far_as_the_sender),
     cmocka_unit_test(counts_that_cannot_be_kept_are_told),
