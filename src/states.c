@@ -3,11 +3,14 @@
  * A table of states has the same handle as a set, and a kind that stores a value for each key. This
  * file has the operations on one key; states_door.h says where the others are.
  *
- * An operation on a key takes three hops (docs/trace.md follows them):
+ * An operation on a key takes three hops (docs/trace.md follows them, for each kind). In a `line`:
  *
- *     tamis_states_move()   here       check that the table may change and the value exists, hash
- *     state_bloom_move()    the kind   find the key, once, and change what was found
- *     overlaid_read()         core/      which bits are where
+ *     tamis_states_move()    here              may the table change, does the value exist? hash
+ *     line_move()            state_cells.h     find the key, once, and change what was found
+ *     line_find_state()      kinds/line        which bits are where
+ *
+ * Two public functions, for a key and for an id, differ only in how the hash is made. A get checks
+ * less than a change, since it works on every table: also on one that is read-only.
  */
 #include "keys.h"
 #include "states_door.h"
