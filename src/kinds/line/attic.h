@@ -32,9 +32,9 @@
 #ifndef TAMIS_KINDS_LINE_ATTIC_H
 #define TAMIS_KINDS_LINE_ATTIC_H
 
-#include "core/field.h"
 #include "core/hash.h"
 #include "dimensions.h"
+#include "rests.h"
 
 /* The position of an attic in a body. */
 typedef struct attic_view {
@@ -47,17 +47,6 @@ typedef struct attic_view {
     unsigned rest_bits; /* at most FIELD_MAX_BITS */
     unsigned word_bits; /* a multiple of 8; 8 bytes may be read after the last word */
 } attic_view;
-
-/* ------------------------------------------------------------------ rests */
-
-/* A rest of 0 bits has no place, and no cache line is touched for it. */
-TAMIS_INLINE uint64_t rest_get(const uint8_t *body, uint64_t at, unsigned bits) {
-    return bits == 0 ? 0 : field_get(body, at, bits);
-}
-
-TAMIS_INLINE void rest_set(uint8_t *body, uint64_t at, unsigned bits, uint64_t rest) {
-    if (bits != 0) field_set(body, at, bits, rest);
-}
 
 /* ------------------------------------------------------------------ words */
 

@@ -13,7 +13,9 @@
 /* What line_prepare() works out of the geometry. */
 typedef struct line_shape {
     lines_shape lines;
-    uint64_t    most; /* copies of a fingerprint that can be told apart; then it is saturated */
+    /* Copies of a fingerprint that can be told apart: with so many it is saturated. 1: a set in
+     * which a fingerprint is stored once, and nothing counts as saturated. */
+    uint64_t most;
 } line_shape;
 
 static_assert(sizeof(line_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");

@@ -48,6 +48,17 @@ TAMIS_INLINE unsigned rests_window_words(unsigned slots, unsigned bits) {
     return (7 + slots * bits + 63) / 64;
 }
 
+/* ------------------------------------------------------------------ one rest, anywhere */
+
+/* A rest of 0 bits has no place, and no cache line is touched for it. */
+TAMIS_INLINE uint64_t rest_get(const uint8_t *body, uint64_t at, unsigned bits) {
+    return bits == 0 ? 0 : field_get(body, at, bits);
+}
+
+TAMIS_INLINE void rest_set(uint8_t *body, uint64_t at, unsigned bits, uint64_t rest) {
+    if (bits != 0) field_set(body, at, bits, rest);
+}
+
 /* ------------------------------------------------------------------ rests that stay in place */
 
 /* n neighbouring rests are read and written as one number, of FIELD_MAX_BITS bits at most. */

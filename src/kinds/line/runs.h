@@ -96,7 +96,8 @@ TAMIS_INLINE unsigned runs_here(runs index) {
     return bits_popcount(index.starts) - 1;
 }
 
-/* Has the line fewer runs than occupied chains, so that the later ones are elsewhere? */
+/* Has the line fewer runs than occupied chains, so that the later ones are elsewhere? The end is a
+ * start, too: a line that is not cut has one more of them than chains. */
 TAMIS_INLINE bool runs_are_cut(runs index) {
     return !bits_are_fewer(index.occ, index.starts);
 }

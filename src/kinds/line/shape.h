@@ -17,7 +17,7 @@ TAMIS_INLINE uint64_t line_most(const uint64_t *g) {
 }
 
 TAMIS_INLINE lines_shape line_make_shape(const uint64_t *g, const line_layout *layout) {
-    uint64_t const rests = LINE_SLOTS * line_rest_bits(g);
+    uint64_t const row_bits = LINE_SLOTS * line_rest_bits(g); /* the rests of a line */
     return (lines_shape){ .buckets = g[LINE_BUCKETS],
                           .remainder_bits = g[LINE_REMAINDER_BITS],
                           .counter_bits = g[LINE_COUNTER_BITS],
@@ -31,9 +31,9 @@ TAMIS_INLINE lines_shape line_make_shape(const uint64_t *g, const line_layout *l
                           .word_rests = layout->word_rests,
                           .slot_pad = layout->slot_pad,
                           .shelf_stride = layout->shelf_stride,
-                          .row_bits = rests,
+                          .row_bits = row_bits,
                           .row_words = rests_window_words(LINE_SLOTS, (unsigned)line_rest_bits(g)),
-                          .group_bytes = (SHELF_BUCKETS * rests + layout->slot_pad) / 8,
+                          .group_bytes = (SHELF_BUCKETS * row_bits + layout->slot_pad) / 8,
                           .homes = line_attic_homes(g[LINE_ATTIC]),
                           .room = g[LINE_ATTIC],
                           .word_bits = 8 * line_word_bytes(g[LINE_BUCKETS]),

@@ -8,6 +8,17 @@
  *
  * If it is not, or if the attic has to be read, which takes its lock, the key is looked up again in
  * the general way (share_ask).
+ *
+ * Why the version is read first: a change that begins after that makes it another one, and so does
+ * one that was under way. What was read in between is then thrown away, whatever it says.
+ *
+ * A chunk of keys is looked up in masks, with a bit for each key:
+ *
+ *     found    the answer so far
+ *     far      its chain is in the tail: the shelf decides
+ *     maybe    a byte of its chain matches: the rest of that slot decides (tables with rests)
+ *     again    not known: a change came in between, or the attic must be asked
+ *     moved    it is in the other of the two tables that a set has in a step of growing
  */
 #ifndef TAMIS_KINDS_LINE_SHARED_LOOKUPS_H
 #define TAMIS_KINDS_LINE_SHARED_LOOKUPS_H
@@ -172,7 +183,8 @@ static STRIPE_READER uint64_t line_share_has_chunk(sharing *share, const uint64_
     return line_share_answer(share, view, hash, n, found);
 }
 
-/* Only for a bare table with lines to prefetch. False: the caller prefetches them at once. */
+/* Only for a bare table with lines to prefetch, in no step of growing. False: the caller prefetches
+ * all lines at once, and then asks line_share_has_chunk(). */
 static STRIPE_READER bool line_share_has_rolling(sharing *share, const uint64_t *hash, unsigned n,
                                                  const uint64_t *next, uint64_t *ret_found) {
     const share_view *const view = share_view_now(share);

@@ -144,7 +144,11 @@ static double line_first_load(const tamis_need *need, const uint64_t *g, double 
 
 /* All loads for a remainder, from the highest on. The search ends when tables only grow: this one
  * is 2% larger than the best with this remainder; or even without an attic, it is no smaller than
- * the best of all. That saves evaluations of the law, which take nearly all of the time. */
+ * the best of all. That saves evaluations of the law, which take nearly all of the time.
+ *
+ * Why 2%: as the load falls, the attic shrinks and the lines become more, so the size first falls
+ * and then rises. But lines come in whole numbers, and small tables go up and down by their
+ * rounding: a table that is a little larger may be followed by a smaller one. */
 static void line_try_loads(line_search *search, uint64_t *g) {
     const tamis_need *const need = search->need;
     double const            each = line_life_of(g, &need->work).each;
@@ -154,7 +158,7 @@ static void line_try_loads(line_search *search, uint64_t *g) {
     do {
         bool const is_possible = line_choose_lines(need, search->fixed, g, mean);
         mean -= 0.5 / each;
-        if (!is_possible || g[LINE_BUCKETS] == lines) continue;
+        if (!is_possible || g[LINE_BUCKETS] == lines) continue; /* with the next load, if any */
         lines = g[LINE_BUCKETS];
         /* Fewer keys in a line are more lines: from here on even the lines alone are larger than
          * the best table. */

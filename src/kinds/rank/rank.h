@@ -13,7 +13,9 @@
 typedef struct rank_shape {
     chains_shape chains;
     uint64_t     value_bits;
-    uint64_t     most; /* copies of a fingerprint that can be distinguished; then it is saturated */
+    /* Copies of a fingerprint that can be distinguished: with so many it is saturated. 1: a set in
+     * which a fingerprint is stored once, and nothing counts as saturated. */
+    uint64_t most;
 } rank_shape;
 
 static_assert(sizeof(rank_shape) <= KIND_DERIVED * sizeof(uint64_t), "the shape fits its place");

@@ -13,7 +13,8 @@
 
 /* ------------------------------------------------------------------ survey */
 
-/* Add up prints, and cells, which become the load in the end. */
+/* Add up prints, and cells, which become the load in the end. Copies do not matter: a lookup cannot
+ * tell one from many. */
 static bool rank_count_one(void *context, const chains_place *place, const copies_entry *entry) {
     kind_survey *const survey = context;
     (void)place;
@@ -28,7 +29,8 @@ static void rank_survey(const tamis_table *table, kind_survey *ret_survey) {
     const chains_shape *const shape = &rank_shape_of(table)->chains;
     uint64_t const            all = tamis_rank_prints(table->geometry);
     kind_survey               survey = { .prints = 0 };
-    /* Cells in all buckets and extensions. */
+    /* Cells in all buckets and extensions, used or not: a table with many free extensions is less
+     * full than its buckets. */
     uint64_t const room = shape->buckets * shape->room[0] + shape->pool[1] * shape->room[1] +
                           shape->pool[2] * shape->room[2];
     for (uint64_t bucket = 0; bucket < shape->buckets; bucket++) {
@@ -49,7 +51,9 @@ typedef struct rank_audit {
     chains_taken      taken;
 } rank_audit;
 
-/* I4, and the sums for I5. */
+/* I4, and the sums for I5. If two cells of a fingerprint were not full, it would have a cell more
+ * than its copies need: so the number of cells alone says whether it is as it must be. A set
+ * without removal (most = 1) has nothing saturated: no one can want to remove it. */
 static bool rank_check_one(void *context, const chains_place *place, const copies_entry *entry) {
     (void)place;
     rank_audit *const audit = context;
@@ -101,7 +105,7 @@ static bool rank_validate(const tamis_table *table, const char **reterr_why) {
         TAMIS_REQUIRE(chains_free_is_zero(chains, part), reterr_why,
                       "I3: a bit of a free extension is set");
     }
-    (void)tamis_rank_layout(table->geometry, &layout);
+    (void)tamis_rank_layout(table->geometry, &layout); /* possible: body_bytes() has checked it */
     TAMIS_REQUIRE(field_rest_is_zero(table->body, layout.end, table->body_bytes), reterr_why,
                   "I3: a bit behind the last part is set");
     TAMIS_REQUIRE(audit.copies == table->keys && audit.saturated == table->saturated, reterr_why,
