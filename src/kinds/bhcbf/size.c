@@ -111,14 +111,18 @@ static double fewest_entries(const bh_search *search, const bh_profile *profile,
 }
 
 /* A profile in which entries hardly ever stick: with the fixed bits, if both are fixed; else with 4
- * bits for c1 and the most possible for c2. */
+ * bits for c1 and the most possible for c2. settle_entries() corrects the number of entries in the
+ * end, for the bits that were chosen. */
 static void profile_for_hashes(const bh_search *search, const uint64_t *g,
                                bh_profile *ret_profile) {
     bool const is_whole =
         need_is_fixed(search->need, BH_COUNT_BITS) && need_is_fixed(search->need, BH_SUM_BITS);
     uint64_t wide[BH_FIELDS];
     memcpy(wide, g, sizeof wide);
-    if (!is_whole) wide[BH_COUNT_BITS] = 4, wide[BH_SUM_BITS] = BH_MAX_SUM_BITS;
+    if (!is_whole) {
+        wide[BH_COUNT_BITS] = 4;
+        wide[BH_SUM_BITS] = BH_MAX_SUM_BITS;
+    }
     wide[BH_CENTRED] = is_whole && g[BH_CENTRED] != 0;
     pairs const layout = tamis_bh_pairs(wide);
     tamis_bh_profile_rate(&layout, BH_MAX_COUNT, ret_profile);
@@ -126,7 +130,10 @@ static void profile_for_hashes(const bh_search *search, const uint64_t *g,
 
 /* The number of entries for each k, and the best k: that of the smallest table or, in a table of
  * fixed size, of the lowest rate. Both fall with k to a single minimum and then rise, so the loop
- * may stop when they have risen by 10%. */
+ * may stop when they have risen by 10%.
+ *
+ * entries[k] is kept for every k that was tried, since a lower k than the best may win in the end:
+ * it needs more entries, but these stick less often and may be narrower (try_bits). */
 static bool choose_hashes(bh_search *search, const uint64_t *g) {
     bool const is_sized = need_is_fixed(search->need, BH_ENTRIES);
     uint64_t   k = need_is_fixed(search->need, BH_HASHES) ? search->need->fixed[BH_HASHES] : 1;
@@ -186,7 +193,8 @@ static unsigned most_hits(const bh_search *search) {
 }
 
 /* Try the bits in g with the best k, and with lower ones where entries stick with that. Keep the
- * smallest table in which they do not. */
+ * smallest table in which they do not. Profiles take nine tenths of the time here, so the two tests
+ * that need none come first. */
 static void try_bits(bh_search *search, uint64_t *g) {
     double const bits = (double)(g[BH_COUNT_BITS] + g[BH_SUM_BITS]);
     bool         has_risk = false;
@@ -244,6 +252,8 @@ static void try_widest(bh_search *search, uint64_t *g) {
     g[BH_CENTRED] = is_sum_fixed && fixed[BH_CENTRED] != 0;
     if (need_is_fixed(search->need, BH_CENTRED)) g[BH_CENTRED] = fixed[BH_CENTRED];
     g[BH_SUM_BITS] = is_sum_fixed ? fixed[BH_SUM_BITS] : BH_MAX_SUM_BITS;
+    /* Sums of one number: the largest of these is the largest number of the sequence. As long as c2
+     * with a bit less still holds as many of them as c1 counts, it gets a bit less. */
     sums const     row = sums_make(g[BH_SEQUENCE], 1);
     uint64_t const top = bits_low((unsigned)g[BH_COUNT_BITS]) * (row.least + row.width);
     while (!is_sum_fixed && bits_low((unsigned)g[BH_SUM_BITS] - 1) >= top) {

@@ -296,12 +296,10 @@ void tamis_ml_window(const ml_heights *heights, double counters, uint64_t first,
     for (unsigned i = 0; i < length; i++) ret_window->chance[i] *= scale;
 }
 
-/* under[] reaches ML_MAX_COST - 1 bits below the area, so the area must be that far up in the
- * window, unless the window begins at 0. */
+/* More than the area is all that the window has above it, and what is beyond the window. */
 bool tamis_ml_cells_in(const ml_window *window, double area, ml_cells *ret_cells) {
     uint64_t const end = (uint64_t)area, first = window->first;
-    uint64_t const least = first == 0 ? 0 : first + ML_MAX_COST - 1;
-    if (end < least || end >= first + window->length) return false;
+    if (end < ml_window_least(window) || end >= first + window->length) return false;
     *ret_cells = (ml_cells){ .over = 0 };
     for (uint64_t i = end + 1; i < first + window->length; i++) {
         ret_cells->over += window->chance[i - first];
@@ -331,7 +329,9 @@ double tamis_ml_between(const ml_cells *others, unsigned paid, unsigned cost) {
     return sum;
 }
 
-/* One more counter beside the others, on each level that it may reach. */
+/* One more counter beside the others. If the cells of these are too many alone (`over`), the block
+ * is closed in any case. Otherwise it is if they leave less room than the cells of the counter
+ * take, on each level that it may reach. */
 double tamis_ml_closed(const ml_heights *heights, const ml_cells *others) {
     double sum = others->over;
     for (unsigned l = 1; l < heights->depth; l++) {

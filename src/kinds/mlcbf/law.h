@@ -128,6 +128,15 @@ typedef struct ml_window {
 void tamis_ml_window(const ml_heights *heights, double counters, uint64_t first, unsigned length,
                      ml_window *ret_window);
 
+/* The least area that the window has the cells of: with the ML_MAX_COST - 1 numbers of bits below
+ * it, unless there are no fewer than 0.
+ *
+ *     first                 first + ML_MAX_COST - 1                 first + length - 1
+ *     |<- under[] of the least area ->|<------- areas that are known ------->|   `beyond` */
+static inline uint64_t ml_window_least(const ml_window *window) {
+    return window->first == 0 ? 0 : window->first + ML_MAX_COST - 1;
+}
+
 /* The cells beside one of these areas. False: the window does not reach so far. */
 bool tamis_ml_cells_in(const ml_window *window, double area, ml_cells *ret_cells);
 

@@ -108,18 +108,24 @@ static double may_stick(const tamis_need *need) {
 
 /* How often anything sticks, with this much area in each block. The window knows the areas that are
  * likely to be asked for; others are computed one by one, which takes as long as the whole window.
- * Less area sticks more often. So for an area below the window, if even the least area of the
- * window sticks too often, the number of that one is returned: the caller only needs to know that
- * it is above the limit. */
+ *
+ *     area         below the window              in it             above it
+ *     answer       as for its least area, if     from the window   computed
+ *                  that sticks too often; else
+ *                  computed
+ *
+ * The first answer is too low, since less area sticks more often. But the caller only asks whether
+ * it is above the limit, and that it is. */
 static double sticks_with(const void *context, double area) {
     const ml_blocks *const blocks = context;
     const ml_window *const window = blocks->window;
     ml_cells               others;
     if (window == NULL) return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
-    double const least = (double)window->first + (window->first == 0 ? 0 : ML_MAX_COST - 1);
-    bool const   is_near = tamis_ml_cells_in(window, fmax(area, least), &others);
-    double const sticks = is_near ? tamis_ml_sticks_by(blocks->heights, blocks->life, &others) : 0;
-    if (is_near && (area >= least || sticks > blocks->limit)) return sticks;
+    double const least = (double)ml_window_least(window);
+    if (tamis_ml_cells_in(window, fmax(area, least), &others)) {
+        double const sticks = tamis_ml_sticks_by(blocks->heights, blocks->life, &others);
+        if (area >= least || sticks > blocks->limit) return sticks;
+    }
     return tamis_ml_sticks(blocks->heights, blocks->life, area, &others);
 }
 
@@ -273,7 +279,11 @@ typedef struct ml_draft {
 } ml_draft;
 
 /* Draft it: the fewest counters, and the widths of their levels. *guess is near the number of
- * counters, or 0 if nothing is known; it becomes that number. */
+ * counters, or 0 if nothing is known; it becomes that number.
+ *
+ * A draft of infinitely many bits says that there is no such table. One that is given up early, as
+ * its counters alone are too dear, has their bits: draft_from() must see where sizes rise. It has
+ * no counters (m is 0), and try_cheapest() passes it over, by its price. */
 static __attribute__((noinline)) ml_draft draft_hashes(const ml_search *search,
                                                        const ml_model  *model,
                                                        const uint64_t *fields, uint64_t k,
@@ -290,9 +300,10 @@ static __attribute__((noinline)) ml_draft draft_hashes(const ml_search *search,
     *guess = m;
     if (!is_sized(search->need) && m != 0) m = fmax(m, MIN_COUNTERS);
     if (m < 2 || search->n * (double)k / m > ML_MAX_HITS) return draft;
-    draft.bits = m; /* a bit for each counter, at least */
-    if (price_of(search, g, draft.bits) > search->price) return draft;
-    draft.bits = INFINITY;
+    if (price_of(search, g, m) > search->price) { /* a bit for each counter, at least */
+        draft.bits = m;
+        return draft;
+    }
     tamis_ml_law(&model->map, m, search->n * (double)k, &law);
     if (!choose_widths(search, model, &law, m, g)) return draft;
     levels const layout = levels_make(1, 0, g + ML_BITS);
@@ -324,7 +335,7 @@ typedef struct ml_drafts {
 #define MANY_BITS 1e5 /* several blocks: their reserve is less than a tenth of the table */
 
 /* Draft k = first, first + step, ..., until drafts are so much larger than the least that no
- * difference in reserves can make up for it. */
+ * difference in reserves can make up for it. With step -1 the loop ends at k = 0. */
 static void draft_from(const ml_search *search, const ml_model *model, const uint64_t *g,
                        uint64_t first, int step, double guess, ml_drafts *all) {
     for (uint64_t k = first; k >= 1 && k <= ML_MAX_HASHES; k += (uint64_t)(int64_t)step) {
