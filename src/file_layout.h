@@ -1,5 +1,15 @@
 /* file_layout.h - where things are in a file. For those who read or write its bytes: the library,
  * and that of the GPU. docs/format.md is the specification.
+ *
+ *     file      | header | body | body of part 1 | 8 bytes for each 64 KiB of a body | total |
+ *               0        4096     (if there is one)
+ *
+ *     header    | version, hash, seed, counts | growth | place | part 0 | part 1 | 0 | checksum |
+ *               0                             88       120     128      384      640 4088
+ *
+ * A part has what belongs to one table: its kind, sizes, counts and geometry. A set has one, and a
+ * set in a step of growing two. The word has another meaning, too: a set that was divided into
+ * several files is "a part of a set" (part.h), and the place says which one.
  */
 #ifndef TAMIS_FILE_LAYOUT_H
 #define TAMIS_FILE_LAYOUT_H
@@ -12,7 +22,8 @@
 #define MAJOR 1
 #define MINOR 0
 
-/* Offsets in the header, and in a part. */
+/* Offsets in the header. PART_... are those of part 0; a field of part 1 comes PART_BYTES later. So
+ * functions for either part get the address `header + i x PART_BYTES`, and add PART_... to it. */
 enum {
     AT_MAJOR = 8,
     AT_MINOR = 10,

@@ -1,4 +1,11 @@
-/* inspect.c - facts, surveys and validation of a set. */
+/* inspect.c - facts, surveys and validation of a set.
+ *
+ *     tamis_get_facts()    what the handle knows: costs nothing
+ *     tamis_inspect()      the same, what the analysis predicts, and a survey of the whole body
+ *     tamis_validate()     checks every invariant of the whole body
+ *
+ * A shared set is held meanwhile: changes wait, so that all numbers are of one moment.
+ */
 #include "core/memory.h"
 #include "core/vacancy.h"
 #include "grow.h"
@@ -22,8 +29,9 @@ tamis_table tamis_sum_tables(const tamis_set *set) {
     return sum;
 }
 
-/* In a step of growing, keys are in two tables. Their prints differ, so the rates add up. Free
- * places of the old table no longer count as room. */
+/* In a step of growing, keys are in two tables. Their prints differ, so the rates add up. The load
+ * is that of the new table when all has moved: it has twice the room, of which the keys of the old
+ * one will fill half of what they fill there. */
 static void survey_tables(const tamis_set *set, kind_survey *ret_survey) {
     kind_survey next;
     set->kind->survey(&set->table, ret_survey);

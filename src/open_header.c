@@ -1,8 +1,20 @@
 /* open_header.c - check the header of a file: every field alone, then fields against each other,
  * and the length of the file against its parts, before any memory is allocated.
  *
- * Fields of a part are PART_... bytes from its start. Part 0 starts at the start of the header;
- * part 1 (in a step of growing) starts PART_BYTES later.
+ * Nothing is trusted, but the order of the checks lets each rely on those before it:
+ *
+ *     1  magic, version, checksum of the header    these bytes are what somebody wrote
+ *     2  flags, number of parts, unused bytes      this version understands all that is in them
+ *     3  numbers and name of part 0                in their ranges: sums and products do not wrap
+ *     4  kind and geometry                         body_bytes() says what the header says
+ *     5  what states, parts and growth add         with a handle, whose geometry is possible now
+ *     6  length of the file                        the bodies are there
+ *
+ * A checksum protects from damage, and not from a file that was made to do harm. So after 1 all
+ * fields are checked as if somebody had chosen each of them.
+ *
+ * In functions for either part, p is `header + i x PART_BYTES` (file_layout.h), and `at` is
+ * i x PART_BYTES, for the offset in a message.
  */
 #include "open.h"
 #include "part.h"
@@ -36,7 +48,10 @@ static bool is_zero(const uint8_t *bytes, size_t first, size_t last) {
     return true;
 }
 
-/* Fields that this version does not use must be zero: a later version may use them. */
+/* Fields that this version does not use must be zero: a later version may use them, and a file that
+ * has something there says more than this version would tell. Which fields are used depends on the
+ * flags. In the order of the lines: after the parts, the growth, the place of a part, between the
+ * fields of part 0 and of part 1, the parts that are not there, and the states in part 1. */
 static bool is_unused_zero(const source *from, const uint8_t *h) {
     uint32_t const required = le32_load(h + AT_REQUIRED), parts = le32_load(h + AT_PARTS);
     bool const     grows = (required & NEEDS_GROWTH) != 0;
@@ -155,7 +170,8 @@ static tamis_status header_check_length(const source *from, const uint8_t *h) {
     return TAMIS_OK;
 }
 
-/* The kind, and its geometry. */
+/* The kind, and its geometry. A file of states must name a kind that can have states, and a file of
+ * a set one that can be a set. */
 static tamis_status header_kind(const source *from, const uint8_t *h, const char *isa,
                                 const tamis_kind **ret_kind, uint64_t *ret_geometry) {
     const char *const name = (const char *)h + PART_KIND;
@@ -172,7 +188,8 @@ static tamis_status header_kind(const source *from, const uint8_t *h, const char
     return header_geometry(from, h, 0, *ret_kind, ret_geometry);
 }
 
-/* The fields that only states have, for a handle that has its geometry. */
+/* The fields that only states have, for a handle that has its geometry. The sweep is checked before
+ * anything is computed from it: it divides by its timeout, and by its units. */
 static tamis_status header_states(const source *from, const uint8_t *h, tamis_set *set) {
     tamis_table *const table = &set->table;
     table->aged = le64_load(h + AT_AGED);
@@ -237,7 +254,8 @@ static tamis_status header_next(const source *from, const uint8_t *h, tamis_set 
     return TAMIS_OK;
 }
 
-/* The fields that only growing sets have. */
+/* The fields that only growing sets have. In a step, the buckets that have moved are whole groups,
+ * and not all of them: then the step would be over, and the set would have one part. */
 static tamis_status header_growth(const source *from, const uint8_t *h, tamis_set *set) {
     uint32_t const stage = le32_load(h + AT_STAGE), stages = le32_load(h + AT_STAGES);
     uint32_t const parts = le32_load(h + AT_PARTS);
@@ -259,6 +277,8 @@ static tamis_status header_growth(const source *from, const uint8_t *h, tamis_se
     return parts == 2 ? header_next(from, h, set) : TAMIS_OK;
 }
 
+/* From step 2 on. If a check fails after the handle was made, tamis_free() takes it, whatever it
+ * has by then. */
 tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
                                     const tamis_open_options *options, tamis_set **ret_set) {
     const tamis_kind *kind;

@@ -225,8 +225,9 @@ static uint64_t senders_count_to(const stream *sent) {
     return sender->body_bytes(sent->geometry, &bytes) ? sender->count_to(sent->geometry) : 0;
 }
 
-/* Counts must be exact up to the spec's count_to; without it, up to the sender's. If the kind
- * cannot do that, the set is refused, unless the spec fixes the counters in a geometry. */
+/* Counts must be exact up to the spec's count_to; without it (`is_count_open`), up to the sender's.
+ * If the kind cannot do that, the set is refused, unless the spec fixes the counters in a geometry:
+ * then it is still open, and the planner accepts a table that counts less. */
 static void take_senders_counts(const stream *sent, const tamis_spec *asked,
                                 tamis_request *request) {
     uint64_t const count_to = senders_count_to(sent);
@@ -236,7 +237,11 @@ static void take_senders_counts(const stream *sent, const tamis_spec *asked,
 }
 
 /* A set for a spec. Fields that the spec leaves open are inherited from the sender, except for the
- * rate: the number of prints is given, so the rate grows with the capacity. */
+ * rate: the number of prints is given, so the rate grows with the capacity. A little of that
+ * (RATE_SLACK) is accepted without a word, more only if the spec names the rate.
+ *
+ * The planner may say no for many reasons. If the number of prints is the one, its message would
+ * speak of a geometry that nobody asked for; so that case has a message of its own. */
 static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
     tamis_spec    asked = *spec;

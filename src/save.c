@@ -23,10 +23,18 @@ static uint64_t all_blocks(const tamis_set *set) {
     return blocks;
 }
 
-/* Write the header fields that only states have. */
+/* A header begins as zeros, and each function below writes the fields of its subject. Fields that
+ * not every file has come with a flag: a reader that does not know it refuses the file, and does
+ * not take the fields for reserved ones. */
+static void header_require(uint8_t *h, uint32_t flag) {
+    le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | flag);
+}
+
+/* The fields that only states have. Those of the sweep are in part 0, also in a step of growing:
+ * there is one sweep, and `next` follows it (grow_states.c). */
 static void header_encode_states(const tamis_set *set, uint8_t *h) {
     const tamis_table *table = &set->table;
-    le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_STATES);
+    header_require(h, NEEDS_STATES);
     le64_store(h + AT_AGED, tamis_sum_tables(set).aged);
     le64_store(h + AT_CONFLICTS, set->conflicts);
     le64_store(h + PART_VALUES, table->values);
@@ -39,17 +47,20 @@ static void header_encode_states(const tamis_set *set, uint8_t *h) {
     le64_store(h + AT_LATE, table->sweep.late); /* 0 in a table that has not grown */
 }
 
+/* The stage, and what later stages are planned with. How far a step has come says which table a key
+ * is in: a file that is saved in the middle of a step is opened there, and goes on. */
 static void header_encode_growth(const tamis_set *set, uint8_t *h) {
     const struct growth *const growth = set->growth;
-    le32_store(h + AT_REQUIRED, NEEDS_GROWTH);
+    header_require(h, NEEDS_GROWTH);
     le32_store(h + AT_STAGE, growth->stage);
     le32_store(h + AT_STAGES, growth->stages);
     le_double_store(h + AT_OVERFLOW, growth->overflow);
     le64_store(h + AT_BUCKETS_MOVED, growth->moved);
 }
 
+/* Which part of a divided set this is. */
 static void header_encode_part_of(const tamis_set *set, uint8_t *h) {
-    le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | NEEDS_PART);
+    header_require(h, NEEDS_PART);
     le32_store(h + AT_PART_INDEX, set->part->place.part);
     le32_store(h + AT_PART_COUNT, set->part->place.parts);
 }
@@ -71,6 +82,9 @@ static void header_encode_part(const tamis_set *set, const tamis_table *table, u
     }
 }
 
+/* The whole header. Nothing in it depends on the time, the machine or the memory of the set. The
+ * copies are written less one, so that a set for one copy of each key has the same bytes as files
+ * from before there was that field. */
 static void header_encode(const tamis_set *set, uint8_t *h) {
     const tamis_table *tables[FILE_MAX_PARTS];
     unsigned const     parts = file_tables(set, tables);
@@ -107,7 +121,8 @@ static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_w
 }
 
 /* Write header, bodies, block checksums and total checksum. `checksums` has room for all of them.
- * */
+ * The total checksum is that of the header and of the checksums of blocks: it covers every byte of
+ * the file, and the bodies are read only once, for their blocks. */
 static bool write_all(const tamis_set *set, uint8_t *checksums, tamis_writer *writer,
                       void *context) {
     uint8_t            header[HEADER_BYTES], total[TOTAL_BYTES], *end = checksums;

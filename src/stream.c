@@ -62,7 +62,8 @@ tamis_status tamis_stream_say(tamis_problem *problem, tamis_status status, uint6
     return status;
 }
 
-/* The fields of a header whose checksum is correct. */
+/* The fields of a header whose checksum is correct: as they are, whether they are possible or not
+ * (stream_is_possible). Growth and part come after the geometry, if there are any. */
 static stream stream_decode(const uint8_t *h) {
     stream found = {
         .has_copies = (le32_load(h + STREAM_AT_FLAGS) & STREAM_HAS_COPIES) != 0,
@@ -106,7 +107,8 @@ static bool is_name(const char *kind) {
     return true;
 }
 
-/* Are these numbers possible? Each listed print and each chain takes at least one bit. */
+/* Are these numbers possible? Each listed print and each chain takes at least one bit: so neither
+ * number can be larger than the stream, and a reader may loop over both. */
 static bool stream_is_possible(const stream *found) {
     uint64_t const bits = found->payload_bytes * 8; /* no overflow: the bytes are there */
     if (found->prints == 0 || found->remainder_bits > STREAM_MAX_REMAINDER_BITS) return false;
@@ -116,7 +118,9 @@ static bool stream_is_possible(const stream *found) {
     return found->listed <= bits && stream_chains(found->prints, found->remainder_bits) <= bits;
 }
 
-/* Is this a stream of a version that can be read, with a complete header? */
+/* Is this a stream of a version that can be read, with a complete header? Where the checksum is
+ * depends on the number of fields and on the flags: these two are read before it was compared. The
+ * fields are bounded for that, and unknown flags change nothing in the length. */
 static tamis_status check_start(const uint8_t *bytes, size_t n, tamis_problem *problem) {
     if (n == 0) return tamis_stream_say(problem, TAMIS_ERR_TRUNCATED, 0, "is empty");
     if (memcmp(bytes, STREAM_MAGIC, (size_t)min_u64(n, STREAM_MAGIC_BYTES)) != 0) {
