@@ -11,7 +11,9 @@
 #include "starve.h"
 #include "temporary.h"
 
+#include <fcntl.h>
 #include <tamis/tamis.h>
+#include <unistd.h>
 
 /* ------------------------------------------------------------------ sets */
 
@@ -23,6 +25,8 @@ typedef struct sort {
     uint32_t    parts;
     bool        is_shared, is_owned; /* is_owned: with an allocator of the caller's */
 } sort;
+
+#define MOST_KEYS 11000 /* twice as many as a set has at first */
 
 #define REMOVE TAMIS_CAN_REMOVE
 #define COUNT_TOO (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)
@@ -151,23 +155,165 @@ static tamis_status add_new_batch(tamis_set *set, const uint64_t *ids, size_t n,
     return tamis_add_new_id_batch(set, ids, n, NULL, ret_done);
 }
 
+static tamis_status add_hashes(tamis_set *set, const uint64_t *ids, size_t n, size_t *ret_done) {
+    tamis_status status = TAMIS_OK;
+    for (*ret_done = 0; *ret_done < n && status == TAMIS_OK; *ret_done += status == TAMIS_OK)
+        status = tamis_add_hash(set, tamis_hash_id(set, ids[*ret_done]));
+    return status;
+}
+
+static tamis_status add_new_hashes(tamis_set *set, const uint64_t *ids, size_t n,
+                                   size_t *ret_done) {
+    tamis_status status = TAMIS_OK;
+    bool         is_new;
+    for (*ret_done = 0; *ret_done < n && status == TAMIS_OK; *ret_done += status == TAMIS_OK)
+        status = tamis_add_new_hash(set, tamis_hash_id(set, ids[*ret_done]), &is_new);
+    return status;
+}
+
+/* The same keys as hashes, for batches. */
+static const uint64_t *hashes_of(const tamis_set *set, const uint64_t *ids, size_t n) {
+    static uint64_t hashes[MOST_KEYS];
+    assert_true(n <= MOST_KEYS);
+    for (size_t i = 0; i < n; i++) hashes[i] = tamis_hash_id(set, ids[i]);
+    return hashes;
+}
+
+static tamis_status add_hash_batch(tamis_set *set, const uint64_t *ids, size_t n,
+                                   size_t *ret_done) {
+    return tamis_add_hash_batch(set, hashes_of(set, ids, n), n, ret_done);
+}
+
+static tamis_status add_new_hash_batch(tamis_set *set, const uint64_t *ids, size_t n,
+                                       size_t *ret_done) {
+    return tamis_add_new_hash_batch(set, hashes_of(set, ids, n), n, NULL, ret_done);
+}
+
+/* Keys of bytes: those of the ids. They are other keys, and a part of a set refuses most of
+ * them. */
+static const tamis_key *keys_of(const uint64_t *ids, size_t n) {
+    static tamis_key keys[MOST_KEYS];
+    assert_true(n <= MOST_KEYS);
+    for (size_t i = 0; i < n; i++) keys[i] = (tamis_key){ &ids[i], sizeof ids[i] };
+    return keys;
+}
+
+static tamis_status add_bytes(tamis_set *set, const uint64_t *ids, size_t n, size_t *ret_done) {
+    tamis_status status = TAMIS_OK;
+    for (*ret_done = 0; *ret_done < n && status == TAMIS_OK; *ret_done += status == TAMIS_OK)
+        status = tamis_add(set, &ids[*ret_done], sizeof *ids);
+    return status;
+}
+
+static tamis_status add_new_bytes(tamis_set *set, const uint64_t *ids, size_t n, size_t *ret_done) {
+    tamis_status status = TAMIS_OK;
+    bool         is_new;
+    for (*ret_done = 0; *ret_done < n && status == TAMIS_OK; *ret_done += status == TAMIS_OK)
+        status = tamis_add_new(set, &ids[*ret_done], sizeof *ids, &is_new);
+    return status;
+}
+
+static tamis_status add_key_batch(tamis_set *set, const uint64_t *ids, size_t n, size_t *ret_done) {
+    return tamis_add_batch(set, keys_of(ids, n), n, ret_done);
+}
+
+static tamis_status add_new_key_batch(tamis_set *set, const uint64_t *ids, size_t n,
+                                      size_t *ret_done) {
+    return tamis_add_new_batch(set, keys_of(ids, n), n, NULL, ret_done);
+}
+
+static tamis_status add_keys_balanced(tamis_set *set, const uint64_t *ids, size_t n,
+                                      size_t *ret_done) {
+    return tamis_add_balanced(set, keys_of(ids, n), n, ret_done);
+}
+
 static tamis_status add_copies_of_one(world *w) {
     return tamis_add_copies_id(w->set, w->ids[w->n], 5);
+}
+
+static tamis_status add_copies_of_bytes(world *w) {
+    return tamis_add_copies(w->set, &w->ids[w->n], sizeof *w->ids, 5);
 }
 
 static tamis_status remove_all(world *w) {
     return tamis_remove_id_batch(w->set, w->ids, (size_t)w->n, NULL, NULL);
 }
 
+/* A fifth of the keys by each of the other calls. Removals need no memory: they never say that it
+ * is missing, even when a set is in a step. */
+static tamis_status remove_otherwise(world *w) {
+    tamis_set *const set = w->other;
+    size_t const     n = (size_t)w->n / 5;
+    bool             is_last;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t const     hash = tamis_hash_id(set, w->ids[n + i]);
+        tamis_status const statuses[] = {
+            tamis_remove_id(set, w->ids[i]), tamis_remove_hash(set, hash),
+            tamis_remove_copy_hash(set, tamis_hash_id(set, w->ids[2 * n + i]), &is_last),
+            tamis_remove(set, &w->ids[i], sizeof *w->ids), /* most of them are absent */
+        };
+        for (size_t k = 0; k < COUNT(statuses); k++)
+            if (statuses[k] == TAMIS_ERR_MEMORY) fail_msg("a removal needs memory");
+    }
+    tamis_status const hashed =
+        tamis_remove_hash_batch(set, hashes_of(set, w->ids + 3 * n, n), n, NULL, NULL);
+    tamis_status const keyed = tamis_remove_batch(set, keys_of(w->ids, n), n, NULL, NULL);
+    assert_int_equal(hashed, keyed);
+    return hashed;
+}
+
+/* Answers cannot say that memory is missing, so they must not need any. */
+static void expect_answers(const tamis_set *set, const uint64_t *ids, size_t n) {
+    const uint64_t *const  hashes = hashes_of(set, ids, n);
+    const tamis_key *const keys = keys_of(ids, n);
+    assert_int_equal(tamis_has_id_batch(set, ids, n, NULL), n);
+    assert_int_equal(tamis_has_hash_batch(set, hashes, n, NULL), n);
+    (void)tamis_has_batch(set, keys, n, NULL);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(tamis_has_id(set, ids[i]) && tamis_has_hash(set, hashes[i]));
+        (void)tamis_has(set, &ids[i], sizeof ids[i]);
+        assert_true(tamis_part_of_hash(hashes[i], 4) < 4);
+        assert_true(tamis_part_of_key(set, &ids[i], sizeof ids[i], 4) < 4);
+        assert_int_equal(tamis_hash_key(set, &ids[i], 8), tamis_hash_key(set, keys[i].data, 8));
+        tamis_fetch_id(set, ids[i]);
+        tamis_fetch_hash(set, hashes[i]);
+        tamis_fetch(set, &ids[i], sizeof ids[i]);
+    }
+}
+
+static void expect_counts(const tamis_set *set, const uint64_t *ids, size_t n) {
+    static uint64_t    counts[MOST_KEYS];
+    uint64_t           count;
+    tamis_status const usual = tamis_count_id(set, ids[0], &count);
+    assert_true(usual == TAMIS_OK || usual == TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_count(set, &ids[0], sizeof ids[0], &count), usual);
+    assert_int_equal(tamis_count_hash(set, tamis_hash_id(set, ids[0]), &count), usual);
+    assert_int_equal(tamis_count_id_batch(set, ids, n, counts), usual);
+    assert_int_equal(tamis_count_batch(set, keys_of(ids, n), n, counts), usual);
+    assert_int_equal(tamis_count_hash_batch(set, hashes_of(set, ids, n), n, counts), usual);
+}
+
+/* What a build can do. */
+static void expect_names(const tamis_set *set) {
+    tamis_field_range fields[TAMIS_MAX_FIELDS];
+    tamis_facts       facts;
+    size_t            n;
+    uint64_t          value;
+    assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+    assert_int_equal(tamis_kind_fields(facts.kind, fields, &n), TAMIS_OK);
+    assert_int_equal(tamis_get_field(set, fields[0].name, &value), TAMIS_OK);
+    assert_non_null(tamis_kind_name(0));
+    assert_non_null(tamis_isa_name(0));
+    assert_non_null(tamis_status_text(TAMIS_ERR_MEMORY));
+    assert_true(tamis_version() != NULL && tamis_version_number() != 0);
+}
+
 static tamis_status look(world *w) {
-    tamis_info  info;
-    tamis_facts facts;
-    uint64_t    count;
-    bool const  has = tamis_has_id_batch(w->set, w->ids, (size_t)w->n, NULL) == w->n;
-    (void)!tamis_count_id(w->set, w->ids[0], &count);
-    tamis_fetch_id(w->set, w->ids[0]);
-    (void)!tamis_get_facts(w->set, &facts);
-    return has && tamis_validate(w->set, NULL) ? tamis_inspect(w->set, &info) : TAMIS_ERR_CORRUPT;
+    tamis_info info;
+    expect_answers(w->set, w->ids, (size_t)w->n);
+    expect_counts(w->set, w->ids, (size_t)w->n);
+    expect_names(w->set);
+    return tamis_validate(w->set, NULL) ? tamis_inspect(w->set, &info) : TAMIS_ERR_CORRUPT;
 }
 
 static tamis_status clear(world *w) {
@@ -271,9 +417,38 @@ static tamis_status receive(world *w) {
     return done_with(tamis_receive(w->stream.bytes, w->stream.n, &spec, &made, NULL), &made);
 }
 
+/* A set of its own kind, like another one, or for twice the keys. */
+static tamis_status receive_like(world *w) {
+    tamis_set *made = NULL;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    if (w->stream.n == 0) return TAMIS_ERR_CANNOT;
+    spec.like = w->set;
+    spec.allocator = w->options.allocator;
+    spec.shared = w->sort->is_shared;
+    return done_with(tamis_receive(w->stream.bytes, w->stream.n, &spec, &made, NULL), &made);
+}
+
+static tamis_status receive_larger(world *w) {
+    tamis_set *made = NULL;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    if (w->stream.n == 0) return TAMIS_ERR_CANNOT;
+    spec.capacity = 2 * w->sort->capacity;
+    spec.allocator = w->options.allocator;
+    return done_with(tamis_receive(w->stream.bytes, w->stream.n, &spec, &made, NULL), &made);
+}
+
 static tamis_status open_copied(world *w) {
     tamis_set *made = NULL;
     return done_with(tamis_open(w->saved.path, &w->options, &made, NULL), &made);
+}
+
+static tamis_status open_descriptor(world *w) {
+    tamis_set *made = NULL;
+    int const  file = open(w->saved.path, O_RDONLY | O_CLOEXEC);
+    assert_true(file >= 0);
+    tamis_status const status = tamis_open_fd(file, &w->options, &made, NULL);
+    assert_int_equal(close(file), 0);
+    return done_with(status, &made);
 }
 
 static tamis_status open_mapped(world *w) {
@@ -319,7 +494,18 @@ static const call calls[] = {
     { "add_batch", NULL, tamis_add_id_batch },
     { "add_new_batch", NULL, add_new_batch },
     { "add_balanced", NULL, tamis_add_id_balanced },
+    { "add_hash", NULL, add_hashes },
+    { "add_new_hash", NULL, add_new_hashes },
+    { "add_hash_batch", NULL, add_hash_batch },
+    { "add_new_hash_batch", NULL, add_new_hash_batch },
+    { "add bytes", NULL, add_bytes },
+    { "add_new bytes", NULL, add_new_bytes },
+    { "add_batch of bytes", NULL, add_key_batch },
+    { "add_new_batch of bytes", NULL, add_new_key_batch },
+    { "add_balanced of bytes", NULL, add_keys_balanced },
+    { "add_copies of bytes", add_copies_of_bytes, NULL },
     { "remove_batch", remove_all, NULL },
+    { "remove otherwise", remove_otherwise, NULL },
     { "look", look, NULL },
     { "clear", clear, NULL },
     { "create", create, NULL },
@@ -337,7 +523,10 @@ static const call calls[] = {
     { "write", write_all, NULL },
     { "send", send_all, NULL },
     { "receive", receive, NULL },
+    { "receive like", receive_like, NULL },
+    { "receive larger", receive_larger, NULL },
     { "open", open_copied, NULL },
+    { "open_fd", open_descriptor, NULL },
     { "open mapped", open_mapped, NULL },
     { "read", read_back, NULL },
     { "plan", plan, NULL },
