@@ -3,6 +3,7 @@
  * The linker puts the __wrap_ functions below in front of the library's calls (--wrap). A fault is
  * "the n-th call of this function fails so": for n = 1, 2, ... until a run needs no n-th call.
  */
+#include "make.h"
 #include "sample.h"
 
 #include <errno.h>
@@ -29,7 +30,11 @@ enum call {
     RANDOM = N_CALLS,
     ACCESS,
     ACCESSAT,
-    CHOWN
+    CHOWN,
+    REALPATH,
+    LSTAT,
+    CHMOD,
+    CLOSE
 };
 
 static const char *const call_names[N_CALLS] = { "open",   "openat", "pread", "write",   "fsync",
@@ -136,7 +141,7 @@ WRAP(int, fstatat64, (int folder, const char *path, struct stat *about, int flag
 }
 
 WRAP(void *, mmap64, (void *at, size_t n, int protection, int flags, int file, off_t offset)) {
-    if (strikes(MAP)) return MAP_FAILED;
+    if (file >= 0 && strikes(MAP)) return MAP_FAILED; /* memory has tests of its own */
     return __real_mmap64(at, n, protection, flags, file, offset);
 }
 
@@ -158,6 +163,33 @@ WRAP(int, faccessat, (int folder, const char *path, int mode, int flags)) {
 WRAP(int, fchown, (int file, uid_t user, gid_t group)) {
     (void)file, (void)user, (void)group;
     return strikes(CHOWN) ? -1 : 0;
+}
+
+WRAP(char *, realpath, (const char *path, char *ret_path)) {
+    return strikes(REALPATH) ? NULL : __real_realpath(path, ret_path);
+}
+
+WRAP(int, lstat64, (const char *path, struct stat *about)) {
+    return strikes(LSTAT) ? -1 : __real_lstat64(path, about);
+}
+
+WRAP(int, fchmod, (int file, mode_t mode)) {
+    return strikes(CHMOD) ? -1 : __real_fchmod(file, mode);
+}
+
+/* A folder that lets nobody remove anything. */
+static bool is_unlink_refused;
+
+WRAP(int, unlinkat, (int folder, const char *path, int flags)) {
+    if (!is_unlink_refused) return __real_unlinkat(folder, path, flags);
+    errno = EPERM;
+    return -1;
+}
+
+/* Linux closes the descriptor even if it reports an error. */
+WRAP(int, close, (int file)) {
+    int const result = __real_close(file);
+    return strikes(CLOSE) ? -1 : result;
 }
 
 /* ------------------------------------------------------------------ a save that is disturbed */
@@ -352,6 +384,50 @@ static void rights_are_kept_as_far_as_they_can_be(void **state) {
     tamis_free(set);
 }
 
+/* A path that cannot be followed: a folder without permission, a loop of links, a bad disk. */
+static void paths_that_cannot_be_followed_are_told(void **state) {
+    (void)state;
+    static const int why[] = { EACCES, ELOOP, EIO, ENAMETOOLONG };
+    tamis_problem    problem;
+    char             name[300];
+    tamis_set *const set = sample_set("bloom", 20000, 10, 1);
+    (void)snprintf(name, sizeof name, "%s/not-there-yet", folder);
+    for (size_t i = 0; i < COUNT(why); i++) {
+        assert_int_equal(save_with(REALPATH, 1, why[i], &problem), TAMIS_ERR_IO);
+        assert_int_equal(problem.os_error, why[i]);
+        fault.call = LSTAT; /* only of a name that realpath() does not find */
+        fault.left = 1;
+        fault.error = why[i];
+        assert_int_equal(tamis_save(set, name, &problem), TAMIS_ERR_IO);
+        assert_int_equal(problem.os_error, why[i]);
+        assert_int_equal(access(name, F_OK), -1);
+        fault.left = 0;
+    }
+    assert_int_equal(save_with(REALPATH, 1, ENOMEM, &problem), TAMIS_ERR_MEMORY);
+    tamis_free(set);
+}
+
+/* These come when the file is on the disk already, or cannot be helped: the save succeeds, and a
+ * save that fails for another reason keeps that reason. */
+static void calls_that_do_not_matter_change_nothing(void **state) {
+    (void)state;
+    tamis_problem problem;
+    assert_int_equal(save_with(CHMOD, 1, EPERM, NULL), TAMIS_OK);
+    for (unsigned n = 1; n <= 2; n++) assert_int_equal(save_with(CLOSE, n, EIO, NULL), TAMIS_OK);
+    tamis_set *const set = sample_set("bloom", 20000, 30, 1);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    is_unlink_refused = true;
+    fault.call = RENAME;
+    fault.left = 1;
+    fault.error = EIO;
+    assert_int_equal(tamis_save(set, path, &problem), TAMIS_ERR_IO);
+    assert_int_equal(problem.os_error, EIO);
+    is_unlink_refused = false;
+    assert_int_equal(sample_keys_at(path), 30);
+    assert_int_equal(sample_files(folder, "tmp"), 1); /* that is all that is left behind */
+    tamis_free(set);
+}
+
 static void names_that_cannot_be_are_refused(void **state) {
     (void)state;
     char             name[400];
@@ -374,46 +450,109 @@ static void names_that_cannot_be_are_refused(void **state) {
 
 /* ------------------------------------------------------------------ an open that is disturbed */
 
-static void open_disturbed(unsigned flags) {
-    unsigned const     open_before = sample_open_files();
-    tamis_set         *set = NULL;
-    tamis_problem      problem = { .status = TAMIS_OK };
+/* Every way to open a file. */
+enum door { BY_NAME, MAPPED, BY_DESCRIPTOR, STATES, STATES_MAPPED, STATES_BY_DESCRIPTOR, N_DOORS };
+
+static char states_path[200];
+
+/* Open the file at this door. Returns a key count, or 0 with a status and nothing made. */
+static tamis_status open_at(enum door door, uint64_t *ret_keys, tamis_problem *ret_problem) {
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
-    options.flags = flags;
-    tamis_status const status = tamis_open(path, &options, &set, &problem);
+    tamis_set         *set = NULL;
+    tamis_states      *states = NULL;
+    tamis_status       status;
+    int                file = -1;
+    if (door == MAPPED || door == STATES_MAPPED) options.flags = TAMIS_OPEN_MAP;
+    if (door == BY_DESCRIPTOR || door == STATES_BY_DESCRIPTOR) {
+        file = __real_open64(door == BY_DESCRIPTOR ? path : states_path, O_RDONLY | O_CLOEXEC, 0);
+        assert_true(file >= 0);
+    }
+    if (door == BY_DESCRIPTOR)
+        status = tamis_open_fd(file, &options, &set, ret_problem);
+    else if (door == STATES_BY_DESCRIPTOR)
+        status = tamis_states_open_fd(file, &options, &states, ret_problem);
+    else if (door == BY_NAME || door == MAPPED)
+        status = tamis_open(path, &options, &set, ret_problem);
+    else
+        status = tamis_states_open(states_path, &options, &states, ret_problem);
     fault.left = 0;
+    if (file >= 0) assert_int_equal(__real_close(file), 0); /* it is still the caller's */
+    assert_int_equal(status == TAMIS_OK, set != NULL || states != NULL);
+    *ret_keys = set != NULL ? (uint64_t)tamis_has_id(set, 3) : states != NULL;
+    tamis_free(set);
+    tamis_states_free(states);
+    return status;
+}
+
+static void open_disturbed(enum door door) {
+    unsigned const     open_before = sample_open_files();
+    tamis_problem      problem = { .status = TAMIS_OK };
+    uint64_t           keys = 0;
+    tamis_status const status = open_at(door, &keys, &problem);
     if (status == TAMIS_OK) {
-        assert_true(tamis_has_id(set, 3));
+        assert_int_equal(keys, 1);
     } else {
-        assert_true(fault.has_struck && !is_harmless());
+        assert_true(fault.has_struck);
+        assert_false(is_harmless());
         assert_true(status == TAMIS_ERR_IO || status == TAMIS_ERR_SPACE);
         assert_int_equal(problem.os_error, fault.error);
-        assert_null(set);
     }
-    tamis_free(set);
     assert_int_equal(sample_open_files(), open_before);
+}
+
+/* For one door, call and error, let the n-th call fail, for all n. Returns how often it failed. */
+static unsigned open_disturbed_everywhere(enum door door, enum call call, int error,
+                                          bool is_for_good) {
+    for (unsigned n = 1;; n++) {
+        fault.call = call;
+        fault.left = n;
+        fault.error = error;
+        fault.is_for_good = is_for_good;
+        fault.has_struck = false;
+        open_disturbed(door);
+        if (!fault.has_struck) return n - 1;
+    }
+}
+
+/* Which calls a door makes. A mapped file is not read, and a descriptor is open already. */
+static bool door_makes(enum door door, enum call call) {
+    bool const is_mapped = door == MAPPED || door == STATES_MAPPED;
+    bool const is_open = door == BY_DESCRIPTOR || door == STATES_BY_DESCRIPTOR;
+    if (call == OPEN) return !is_open;
+    if (call == READ) return !is_mapped;
+    return call == FSTAT || (call == MAP && is_mapped);
+}
+
+static void save_for_opening(void) {
+    tamis_set *const  set = sample_set("counting", 200000, 100, 1);
+    tamis_states_spec spec = TAMIS_STATES_SPEC_INIT;
+    spec.capacity = 20000;
+    spec.values = 4;
+    spec.fpr = 1e-6;
+    spec.unknown = 1e-3;
+    tamis_states *const states = make_states_from(&spec);
+    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_save(states, states_path, NULL), TAMIS_OK);
+    tamis_free(set);
+    tamis_states_free(states);
 }
 
 static void disturbed_opens_say_why(void **state) {
     (void)state;
-    tamis_set *const set = sample_set("counting", 200000, 100, 1);
-    assert_int_equal(tamis_save(set, path, NULL), TAMIS_OK);
-    tamis_free(set);
     static const enum call calls[] = { OPEN, FSTAT, READ, MAP };
-    for (size_t c = 0; c < COUNT(calls); c++) {
-        unsigned struck = 0;
-        for (size_t e = 0; e < N_ERRORS; e++) {
-            if (errors[e] == SHORT && calls[c] != READ) continue;
-            for (unsigned n = 1; n < 20; n++) {
-                fault.call = calls[c];
-                fault.left = n;
-                fault.error = errors[e];
-                fault.is_for_good = fault.has_struck = false;
-                open_disturbed(calls[c] == MAP ? TAMIS_OPEN_MAP : 0);
-                struck += fault.has_struck;
+    save_for_opening();
+    for (unsigned door = 0; door < N_DOORS; door++) {
+        for (size_t c = 0; c < COUNT(calls); c++) {
+            unsigned struck = 0;
+            for (size_t e = 0; e < N_ERRORS; e++) {
+                if (errors[e] == SHORT && calls[c] != READ) continue;
+                struck += open_disturbed_everywhere(door, calls[c], errors[e], false);
+                if (errors[e] > 0 && errors[e] != EINTR)
+                    struck += open_disturbed_everywhere(door, calls[c], errors[e], true);
             }
+            if ((struck != 0) != door_makes(door, calls[c]))
+                fail_msg("door %u: %s was disturbed %u times", door, call_names[calls[c]], struck);
         }
-        if (struck == 0) fail_msg("%s was never disturbed", call_names[calls[c]]);
     }
 }
 
@@ -439,6 +578,7 @@ static void files_that_shrink_are_told(void **state) {
 int main(void) {
     temporary_folder_make(folder, sizeof folder);
     (void)snprintf(path, sizeof path, "%s/faults.tamis", folder);
+    (void)snprintf(states_path, sizeof states_path, "%s/faults.states", folder);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(disturbed_saves_leave_old_or_new),
         cmocka_unit_test(disturbed_opens_say_why),
@@ -449,8 +589,10 @@ int main(void) {
         cmocka_unit_test(files_that_are_not_ours_to_write_stay),
         cmocka_unit_test(all_words_for_a_full_disk_are_known),
         cmocka_unit_test(rights_are_kept_as_far_as_they_can_be),
+        cmocka_unit_test(paths_that_cannot_be_followed_are_told),
         cmocka_unit_test(names_that_cannot_be_are_refused),
         cmocka_unit_test(files_that_shrink_are_told),
+        cmocka_unit_test(calls_that_do_not_matter_change_nothing), /* it leaves a file behind */
     };
     int const failed = cmocka_run_group_tests_name("faults", tests, NULL, NULL);
     temporary_folder_remove(folder);
