@@ -105,7 +105,7 @@ else
 	@$(BUILD)-contestants/tamis-bench --n $(N)
 endif
 
-bench-report: ## Measure, draw and write the tables of docs/performance.md (up to an hour): RUNS="peers pages"
+bench-report: ## Measure, draw and write the tables of docs/performance*.md (up to an hour): RUNS="peers pages"
 	@scripts/setup build bench
 	@scripts/build $(BUILD)
 	@bench/report $(BUILD) $(RUNS)

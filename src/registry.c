@@ -91,7 +91,7 @@ static const tamis_kind *const neon_kinds[] = {
 
 /* The first that runs is the default. avx512 is not, though its operations are faster: processors
  * of Intel before 2021 lower their clock for it, and the rest of a program pays for that
- * (docs/performance.md). */
+ * (docs/performance-experiments.md). */
 static const struct {
     const char *name;
     bool (*runs)(void);

@@ -1,7 +1,7 @@
 """Speed against size, from the results of the bench (bench/results): a figure for the page of the lab.
 
 Times cannot be repeated exactly, so they are not part of the lab and have no verdict; the page says where they
-come from. docs/performance.md has all of them.
+come from. docs/performance-tables.md has all of them.
 """
 import json
 import sys
