@@ -38,8 +38,8 @@
  * the number of instructions. A counting filter changes k lines per key and takes four times the
  * memory; rank.c reads an index, and then cells that may be in other lines. Here a lookup is one
  * line and few instructions: with 60 M keys, batches of lookups reach three fifths of the speed of
- * bare memory or more (docs/performance.md). Chains are stored one after the other, so that a chain is one
- * run of bytes, which one comparison can search.
+ * bare memory or more (docs/performance.md). Chains are stored one after the other, so that a
+ * chain is one run of bytes, which one comparison can search.
  *
  * Why shelves: lines are not equally full. With room for the fullest, the others would be a third
  * empty. Why a line is cut at a chain, instead of using any free place: then the body depends only

@@ -4,8 +4,8 @@
  * 1.7% of the keys are in tails (size.h). The functions here try that first, with few instructions.
  * The other keys, whose chain is in a tail or whose line is full, are handled by a general form
  * that is not inlined (docs/performance-experiments.md has the counts). Each function exists
- * twice: for any table, and for bare tables, which have no rests (lines.h); line.c says when each is
- * used.
+ * twice: for any table, and for bare tables, which have no rests (lines.h); line.c says when
+ * each is used.
  *
  * Which function goes on when the line alone is not enough:
  *
