@@ -12,7 +12,8 @@ OWN = ["growing", "sharing"]  # what tamis-bench-growing and -sharing wrote: not
 
 def load(folder):
     """Every run in a folder, by the name of its file."""
-    return {path.stem: json.loads(path.read_text(encoding="utf-8"))
+    commits = load_commits(folder)
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) | {"commit": commits.get(path.stem, "not noted")}
             for path in sorted(Path(folder).glob("*.json")) if path.stem not in OWN}
 
 
@@ -20,6 +21,12 @@ def load_own(folder, name):
     """What tamis-bench-growing or -sharing wrote, or None."""
     path = Path(folder) / f"{name}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def load_commits(folder):
+    """Which commit each run is of, by its name, as far as bench/report noted it."""
+    path = Path(folder) / "commits.txt"
+    return dict(line.split() for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else {}
 
 
 def rows_of(size, group=None):
