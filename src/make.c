@@ -1,5 +1,11 @@
 /* make.c - make, copy, merge, clear and free sets.
  *
+ *     spec  -->  request  -->  choice  -->  set
+ *        spec.c       planner.c       tamis_make()
+ *
+ * A choice is all that an empty set is made of, except for its hash. It also comes from another set
+ * (tamis_choice_like), a file (open_header.c makes the handle itself) or a stream (receive.c).
+ *
  * Ownership: only tamis_free() frees memory, and it accepts a handle in any state. So a function
  * that builds a set frees it on the first failure and returns.
  */
@@ -86,6 +92,8 @@ tamis_status tamis_make(const tamis_choice *choice, const keyhash *hasher,
     set->table.sweep = choice->sweep;
     if (choice->values != 0) set->table.sweep.units = choice->kind->states->units(choice->geometry);
     tamis_status status = tamis_table_get_body(set, &set->table);
+    /* Growth and sharing put their functions in place of the kind's; a part, if it is one, stays
+     * before whatever is there (tamis_handle_use_calls). */
     if (status == TAMIS_OK) status = tamis_part_init(set, choice->part);
     if (status == TAMIS_OK && choice->grows)
         status = tamis_grow_init(set, choice->stage, choice->stages, choice->overflow);
@@ -228,6 +236,8 @@ void tamis_handle_take_table(tamis_set *set, const tamis_table *table) {
     set->table.aged = table->aged;
 }
 
+/* Which units may have keys is not copied: that all may is always true, and the next pass of the
+ * sweep finds out again which are empty. */
 void tamis_table_copy(tamis_table *to, const tamis_table *from) {
     memcpy(to->body, from->body, (size_t)from->body_bytes);
     to->keys = from->keys;
@@ -257,6 +267,7 @@ tamis_status tamis_copy_unshared(const tamis_set *set, tamis_set **ret_copy) {
     return TAMIS_OK;
 }
 
+/* The set is held only while it is copied: writers need not wait until the copy is shared. */
 tamis_status tamis_copy(const tamis_set *set, tamis_set **ret_copy) {
     tamis_set *copy;
     if (set == NULL || ret_copy == NULL) return TAMIS_ERR_ARGUMENT;

@@ -1,9 +1,13 @@
-/* planner_words.c - messages that say why a kind cannot do what a request asks for. */
+/* planner_words.c - messages that say why a kind cannot do what a request asks for.
+ *
+ * A plan has only a status. The reason is found afterwards, by asking again for a little less: if
+ * the kind can do it with one copy of every key, the copies were too many; and so on. That takes as
+ * long as several plans, which is of no matter to somebody who has to read a message. The first
+ * reason that applies is told, the most certain ones first.
+ */
 #include "planner.h"
 
 #include <string.h>
-
-#define MAX_RATE 0.5 /* of false positives, in a spec */
 
 static const char *ability_word(unsigned missing) {
     if ((missing & TAMIS_CAN_REMOVE) != 0) return "remove";
@@ -35,11 +39,12 @@ static bool can_be_shared(const tamis_request *request, const char *name) {
 static tamis_request with_nothing_open(const tamis_request *request) {
     tamis_request least = *request;
     if (least.need.work.capacity == 0) tamis_request_resize(&least, 1);
-    if (least.need.fpr == 0 && least.geometry == NULL) least.need.fpr = MAX_RATE;
+    if (least.need.fpr == 0 && least.geometry == NULL) least.need.fpr = HANDLE_MAX_RATE;
     if (least.need.values != 0 && least.need.unknown == 0) least.need.unknown = least.need.fpr;
     return least;
 }
 
+/* Could the kind do it with so many copies of every key, if counts need be exact only so far? */
 static bool can_with(const tamis_kind *kind, const tamis_request *request, uint64_t copies,
                      uint64_t count_to) {
     tamis_request   tried = with_nothing_open(request);

@@ -58,8 +58,13 @@ static void chunk_count(const tamis_set *set, const uint64_t *hash, unsigned n,
     for (unsigned i = 0; i < n; i++) ret_counts[i] = set->calls->count(&set->table, hash[i]);
 }
 
-/* Turn eight bits at a time into eight bools: each byte of a copy keeps its own bit, and a byte
- * that is not 0 carries into its top bit. */
+/* Turn eight bits at a time into eight bools. One product copies the eight bits into each byte of a
+ * word, and byte i keeps bit i of its copy. Then 0x7f is added to each byte: one that is not 0
+ * carries into its top bit, which becomes the bool. For bits 00000101:
+ *
+ *     copies   00000101  00000101  00000101  ...
+ *     kept     00000001  00000000  00000100  ...
+ *     + 0x7f   10000000  01111111  10000011  ...        bools 1 0 1 ... */
 static_assert(sizeof(bool) == 1, "eight at a time");
 
 static void mask_to_bools(uint64_t mask, unsigned n, bool *ret) {
@@ -81,6 +86,7 @@ static tamis_status refusal_of(const tamis_set *set, uint64_t hash) {
     return set->growth == NULL ? TAMIS_ERR_FULL : set->growth->refusal;
 }
 
+/* In order, up to the first key that is refused: so *ret_added says which one that is. */
 static tamis_status add_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = set_check_change(set);
     if (status == TAMIS_OK && !keys_are_given(from)) status = TAMIS_ERR_ARGUMENT;
@@ -144,6 +150,8 @@ static tamis_status balance_all(tamis_set *set, const keys_from *from, size_t *r
     return *ret_added == from->n ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 
+/* Where nothing can be balanced, since the kind cannot or a part or threads stand between, keys are
+ * added one after the other. */
 static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *ret_added) {
     tamis_status status = set_check_change(set);
     if (status != TAMIS_OK || set->kind->calls.add_balanced == NULL || set->shared != NULL ||
@@ -157,6 +165,8 @@ static tamis_status balance_keys(tamis_set *set, const keys_from *from, size_t *
     return status;
 }
 
+/* A key of bytes that is not valid (NULL with a length) is not in the set: chunk_valid() has a bit
+ * for each key that may be asked for. */
 static size_t has_keys(const tamis_set *set, const keys_from *from, bool *ret_has) {
     bool const is_given = from->keys != NULL || from->ids != NULL || from->hashes != NULL;
     TAMIS_ASSERT(set != NULL && (is_given || from->n == 0));

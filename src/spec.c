@@ -1,13 +1,23 @@
 /* spec.c - turn the user's spec into a request: check every value, fill in every default.
  *
  * Specs of sets and of states become the same `tamis_request`. The planner and the kinds see only
- * that.
+ * that, and need not check it again.
+ *
+ *     1  copy the caller's struct into today's     it may be of an older or a newer header
+ *     2  fill in the request, field by field       request_of(), or in tamis_request_states()
+ *     3  check it, and complete it                 complete_request(), for both
+ *
+ * With `like`, the new table is to be as another one is: then nothing is planned, and the fields of
+ * a plan are neither read nor checked.
  */
 #include "part.h"
 
 #define MAX_COPIES (UINT64_C(1) << 32)
 #define MAX_STRUCT_BYTES 4096 /* a larger `size` is an error */
-#define DEFAULT_TURNOVERS 16  /* lifetime / capacity if keys are removed */
+/* lifetime / capacity if keys are removed: how often all keys are exchanged. Overflow and
+ * saturation are stated for a lifetime, and grow with it; a table that is used for longer is still
+ * right, but an add may be refused sooner than was stated. */
+#define DEFAULT_TURNOVERS 16
 #define DEFAULT_TIMER_BITS 2
 #define LIVES_TIMER_BITS 4 /* if values have their own timeouts */
 
@@ -41,6 +51,8 @@ static bool is_rate(double rate) {
     return rate >= HANDLE_MIN_RATE && rate <= HANDLE_MAX_RATE; /* false for NaN */
 }
 
+/* A limit of memory leaves one of two questions open: how many keys fit (capacity 0), or how low
+ * the rate can be (fpr 0). With a fixed geometry, the rate follows from that. */
 static tamis_status check_size(const tamis_request *request, tamis_problem *problem) {
     const tamis_need *const need = &request->need;
     bool const              is_free = need->work.capacity == 0 && request->memory != 0;
@@ -127,6 +139,7 @@ static tamis_status complete_request(tamis_request *request, tamis_problem *prob
     return TAMIS_OK;
 }
 
+/* Without removal the life of a table is its filling. */
 void tamis_request_resize(tamis_request *request, uint64_t capacity) {
     tamis_workload *const work = &request->need.work;
     bool const is_churned = request->need.values != 0 || need_can(&request->need, TAMIS_CAN_REMOVE);
@@ -154,7 +167,8 @@ static tamis_status check_abilities(const tamis_spec *spec, tamis_problem *probl
     return TAMIS_OK;
 }
 
-/* The contents of a spec, not checked yet. */
+/* The contents of a spec, not checked yet. Whoever counts, and plans for several copies of every
+ * key, must be told these apart: so count_to is at least `copies`. */
 static tamis_request request_of(const tamis_spec *spec) {
     bool const    is_counted = (spec->abilities & TAMIS_CAN_COUNT) != 0;
     tamis_request request = {
