@@ -1,4 +1,9 @@
-/* print_list.c - see print_list.h. */
+/* print_list.c - see print_list.h.
+ *
+ * Kinds whose `each` is in order need no list: they are walked through directly. For the others, a
+ * first pass counts the prints, a second one fills an array with them, and this is sorted. A print
+ * that came several times, each time with a part of its copies, becomes one entry.
+ */
 #include "print_list.h"
 
 #include "core/memory.h"
@@ -9,7 +14,10 @@
 
 /* ------------------------------------------------------------------ sorting */
 
-/* Radix sort by one digit. False: all have the same digit, and nothing was moved. */
+/* Radix sort by one digit. False: all have the same digit, and nothing was moved: so the digits
+ * above the largest print cost one pass of counting each. start[d] is first how many entries have
+ * the digit d, then where the next of them goes. Entries with the same digit keep their order, so
+ * that sorting by the lowest digit first and by the highest last sorts by all. */
 static bool sort_digit(const print_copies *from, uint64_t n, unsigned shift, print_copies *to) {
     uint64_t start[DIGITS] = { 0 }, sum = 0;
     for (uint64_t i = 0; i < n; i++) start[from[i].print >> shift & (DIGITS - 1)]++;
@@ -23,7 +31,7 @@ static bool sort_digit(const print_copies *from, uint64_t n, unsigned shift, pri
     return true;
 }
 
-/* Sort n entries, with room for as many after them. */
+/* Sort n entries, with room for as many after them: each pass goes from one half to the other. */
 static void sort_entries(print_copies *entries, uint64_t n) {
     print_copies *from = entries, *to = entries + n;
     for (unsigned shift = 0; shift < 64 && n != 0; shift += DIGIT_BITS) {

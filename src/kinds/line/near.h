@@ -87,8 +87,9 @@ TAMIS_INLINE void near_push_rests(lines_view lines, uint64_t bucket, const near_
     rests_insert(&here, slot, 1, last->first, rest);
 }
 
-/* Keys that can be put on a shelf in one step: slots_open_some() moves bytes up from below the
- * first key, and there are eight. */
+/* Keys that can be put on a shelf in one step. slots_open_some() loads a half of the shelf from as
+ * many bytes further down as it moves: below the first key there are eight, the ones of the shelf,
+ * so four keys of two bytes. */
 #define NEAR_MOST_AT_ONCE (SHELF_AT / 2)
 
 /* Make room for `moved` keys on a shelf that is too full: its last keys go to the attic. They

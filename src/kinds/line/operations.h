@@ -66,7 +66,8 @@ static __attribute__((noinline)) tamis_status line_add_any(tamis_table *table, u
 }
 
 /* The same for bare tables, if the shelf has room (near.h). The copies of a fingerprint are in the
- * line or on the shelf, never in both. */
+ * line or on the shelf, never in both: so the sum of what both have is what one of them has. If the
+ * shelf is full, some may be in the attic, which near_match() does not see. */
 static __attribute__((noinline)) tamis_status line_join_bare(tamis_table *table, uint64_t hash,
                                                              bool is_id) {
     uint64_t const    most = line_shape_of(table)->most;
@@ -148,14 +149,16 @@ static __attribute__((noinline)) tamis_status line_far_remove_bare(tamis_table *
     }
     if (bits_popcount(same) >= line_shape_of(table)->most) return TAMIS_ERR_SATURATED;
     near_take_keys(&tail, bits_lowest(same), 1);
-    index.occ &= ~((uint64_t)((chain & (chain - 1)) == 0) << place.chain); /* its last one */
+    /* One bit in `chain`: the key that goes was the only one of its chain, which is empty now. */
+    index.occ &= ~((uint64_t)((chain & (chain - 1)) == 0) << place.chain);
     runs_store(line, index);
     table->keys--;
-    (void)near_pull_back(lines, place.bucket); /* the shelf is not full */
+    (void)near_pull_back(lines, place.bucket); /* never false: the shelf is not full */
     return TAMIS_OK;
 }
 
-/* A slot of a cut line became free: entries of the tail may come back. */
+/* A slot of a cut line became free: entries of the tail may come back. It gets the hash, so that
+ * the caller can jump here with the arguments that it has. */
 TAMIS_INLINE tamis_status line_refill_as(tamis_table *table, uint64_t hash, bool is_bare) {
     lines_view const lines = line_view_as(table, is_bare);
     uint64_t const   bucket = fastrange(hash, lines.shape->buckets);
@@ -186,7 +189,8 @@ static tamis_status line_add_entries_at(tamis_table *table, const lines_place *p
     return TAMIS_OK;
 }
 
-/* Add this many copies, or those that saturate the fingerprint: with a counter, in one step. */
+/* Add this many copies, or those that saturate the fingerprint: with a counter, in one step. A new
+ * entry is stored with its count at once: rest_new() has a counter of 0, which is one copy. */
 static tamis_status line_add_copies_at(tamis_table *table, const lines_place *place,
                                        uint64_t copies) {
     const line_shape *const shape = line_shape_of(table);

@@ -119,7 +119,14 @@ static uint64_t rank_count_to(const uint64_t *g) {
     return rank_most(g) - 1;
 }
 
-/* The layout of size.h, whose levels 1 to 3 are the parts 0 to 2 of chains.h. */
+/* The layout of size.h, whose levels 1 to 3 are the parts 0 to 2 of chains.h:
+ *
+ *                       part 0    part 1    part 2
+ *     base index        yes
+ *     pointer           yes       yes                 to the next part
+ *     index and cells   yes       yes       yes
+ *     from a pool                 yes       yes       with a bitmap of those in use
+ */
 static chains_shape rank_chains(const uint64_t *g, const rank_layout *layout) {
     chains_shape shape = { .buckets = g[RANK_BUCKETS],
                            .chains = g[RANK_CHAINS],
