@@ -70,7 +70,8 @@ static tamis_status body_take_group(const incoming *body, uint64_t first, unsign
     return TAMIS_OK;
 }
 
-/* Take all blocks of a body. Their checksums are part of the total checksum. */
+/* Take all blocks of a body. Their checksums are part of the total checksum. They are read in
+ * groups, since those of a large body are too many for the stack. */
 static tamis_status body_take_one(const incoming *body, checksum_total *total) {
     uint64_t const blocks = file_blocks(body->table->body_bytes);
     uint8_t        checksums[8 * GROUP];
@@ -86,7 +87,9 @@ static tamis_status body_take_one(const incoming *body, checksum_total *total) {
     return TAMIS_OK;
 }
 
-/* Take all bodies, then check the total checksum. */
+/* Take all bodies, then check the total checksum: that of the header and of the checksums of all
+ * blocks. With `is_trusted` the blocks are not summed up, which takes most of the time; a damaged
+ * header or trailer is still noticed. */
 static tamis_status body_take(tamis_set *set, const source *from, const uint8_t *header,
                               bool is_trusted) {
     const tamis_table *tables[FILE_MAX_PARTS];
@@ -117,7 +120,7 @@ static tamis_status body_take(tamis_set *set, const source *from, const uint8_t 
 static tamis_status body_place_one(tamis_set *set, const source *from, tamis_table *table,
                                    uint64_t at) {
     if (from->is_mapped) {
-        /* casts const away: check_change() in set.c refuses every change of a mapped set */
+        /* Casts const away: every change of a mapped set is refused (HANDLE_MAPPED). */
         table->body = (uint8_t *)(uintptr_t)(from->bytes + at);
         return set->kind->body_bytes(table->geometry, &table->body_bytes) ? TAMIS_OK
                                                                           : TAMIS_ERR_LIMIT;

@@ -41,7 +41,7 @@ static bool step_need(const tamis_choice *from, int doublings, tamis_need *ret_n
 }
 
 /* Fields that depend on the load must not become smaller when a set grows: then all entries of the
- * table fit into the next one (growing.h of the kinds). */
+ * table fit into the next one (line_growing.h, rank_growing.h). */
 tamis_status tamis_plan_step(const tamis_choice *from, int doublings, tamis_choice *ret_choice) {
     tamis_choice next = *from;
     tamis_need   need;

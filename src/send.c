@@ -1,4 +1,9 @@
-/* send.c - write a set as a stream without its empty places. stream.h describes the stream. */
+/* send.c - write a set as a stream without its empty places. stream.h describes the stream.
+ *
+ * The header says how long the list is, so the prints are gone through twice: once to count them
+ * and the bits of their copies, once to write them. Nothing of the size of the set is kept, unless
+ * its kind does not list its prints in order (print_list.c).
+ */
 #include "checksum.h"
 #include "core/le.h"
 #include "core/memory.h"
@@ -80,7 +85,9 @@ static uint64_t list_bits(uint64_t prints, uint64_t listed, unsigned remainder_b
     return stream_chains(prints, remainder_bits) + listed * (1 + remainder_bits);
 }
 
-/* The r that makes the list shortest. */
+/* The r that makes the list shortest. One bit less makes each remainder shorter by one, and twice
+ * the chains: the best r leaves about one print in a chain. With few bits there would be more
+ * chains than anybody sends; the search ends there, before list_bits() could wrap. */
 static unsigned best_remainder(uint64_t prints, uint64_t listed) {
     unsigned best = STREAM_MAX_REMAINDER_BITS;
     for (unsigned r = STREAM_MAX_REMAINDER_BITS; r-- != 0;) {

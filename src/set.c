@@ -33,7 +33,8 @@ static tamis_status remove_one(tamis_set *set, uint64_t hash) {
     return status;
 }
 
-/* If the kind has no remove_copy, the key is removed and then looked up. */
+/* If the kind has no remove_copy, the key is removed and then looked up. It may still be found: as
+ * a false positive, or since there are more copies of it. */
 static tamis_status remove_copy(tamis_set *set, uint64_t hash, bool *ret_is_last) {
     bool const         has_call = set->calls->remove_copy != NULL;
     tamis_status const status = has_call ? set->calls->remove_copy(&set->table, hash, ret_is_last)

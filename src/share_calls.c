@@ -56,7 +56,8 @@ static uint64_t ask_count(const tamis_table *table, uint64_t hash, void *argumen
 
 /* ------------------------------------------------------------------ calls, and paying */
 
-/* A call has changed a key, and is no longer counted as in progress. */
+/* A call has changed a key, and does its part of a step if the set grows. It is no longer counted
+ * as in progress: that would keep the views that the step replaces from being freed. */
 TAMIS_INLINE void pay(tamis_set *set, uint64_t hash) {
     if (set->growth != NULL) tamis_share_pay(set, hash);
 }

@@ -25,7 +25,8 @@ static void note_vacancy(tamis_set *set, uint64_t last) {
     if (unit > last) vacancy_mark_empty(set->table.used_parts, last);
 }
 
-/* Visit units that are due, at most `most` of them. */
+/* Visit units that are due, at most `most` of them. Units without keys are skipped by whole bits of
+ * vacancy, each of which counts as one visit. */
 static void sweep_units(tamis_set *set, uint64_t most, uint64_t *aged) {
     sweep *const hand = &set->table.sweep;
     for (; most != 0 && hand->done != hand->due; most--) {
@@ -135,6 +136,8 @@ static tamis_status merge_stages(tamis_set *into, const tamis_set *from) {
     return TAMIS_OK;
 }
 
+/* Tables that are alike are merged in place, by the kind. If there is no room, or one of them is at
+ * another stage or in a step, copies of both are brought to a stage where there is. */
 static tamis_status merge_states(tamis_set *into, const tamis_set *from) {
     const kind_states *const kind = into->kind->states;
     bool const               is_alike = tamis_is_alike(into, from);
