@@ -1,4 +1,10 @@
-/* overlaid_size.c - see overlaid_size.h. */
+/* overlaid_size.c - see overlaid_size.h.
+ *
+ * The search for the fewest bits tries all widths of a counter and all k, and for each pair finds
+ * the fewest cells: by doubling and then bisection, since both rates fall with the cells. A pair
+ * that does not meet the need with just fewer bits than the best has is given up after that one
+ * evaluation, as most are (try_choice).
+ */
 #include "theory/overlaid_size.h"
 
 #include "core/checked.h"
@@ -8,6 +14,8 @@
 
 #define MAX_CELLS 9007199254740992.0 /* 2^53: up to there a double counts one by one */
 
+/* The product of overlaid_size.h. Factor i is the chance that place i is held: by a key, or since
+ * it coincides with an earlier place of the same key. */
 double tamis_overlaid_all(double p, double m, unsigned k) {
     double product = 1;
     p = fmin(p, 1);
@@ -15,6 +23,8 @@ double tamis_overlaid_all(double p, double m, unsigned k) {
     return product;
 }
 
+/* `each` is h, the chance that a key holds a given cell. expm1 and log1p keep its digits: with 10^9
+ * cells, (1 - 1/m)^k is so near to 1 that half of them would be lost in the difference. */
 double tamis_overlaid_stuck(double m, unsigned k, double n, double lifetime, double top) {
     double const each = -expm1(k * log1p(-1 / m)), later = lifetime > n ? lifetime - n : 0;
     double const filling = tamis_binomial_tail(n, each, top);
@@ -22,6 +32,7 @@ double tamis_overlaid_stuck(double m, unsigned k, double n, double lifetime, dou
     return fmin(filling + later * put, 1);
 }
 
+/* Every geometry of a file passes through here. One cell would be the place of all keys. */
 bool tamis_overlaid_body_bytes(const uint64_t *g, unsigned cell_bits, uint64_t *ret_bytes) {
     uint64_t const timer = g[OVERLAID_TIMER_BITS];
     bool const     is_timer = timer == 0 || (timer >= SWEEP_MIN_BITS && timer <= SWEEP_MAX_BITS);
@@ -39,6 +50,7 @@ typedef struct overlaid_search {
     const overlaid_rules *rules;
 } overlaid_search;
 
+/* The rates of a geometry, by the law of the kind that is planned. */
 static void search_law(const overlaid_search *search, const uint64_t *g, overlaid_forecast *ret) {
     const tamis_workload *const work = &search->need->work;
     search->rules->law(g, (double)work->capacity, (double)work->lifetime, ret);
@@ -83,6 +95,8 @@ typedef struct best_cells {
     unsigned k, counter_bits;
 } best_cells;
 
+/* One k and one width of counters: find the fewest cells, if fewer bits than the best has will do.
+ * `most` is as many cells as make one bit less than the best. */
 static void try_choice(const overlaid_search *search, uint64_t *g, best_cells *best) {
     double const bits = search->rules->cell_bits(g);
     double const most = best->bits > 0 ? ceil(best->bits / bits) - 1 : MAX_CELLS;
@@ -93,7 +107,8 @@ static void try_choice(const overlaid_search *search, uint64_t *g, best_cells *b
                           (unsigned)g[OVERLAID_COUNTER_BITS] };
 }
 
-/* Any number of cells, k and counters, except for what is fixed of the last two. */
+/* Any number of cells, k and counters, except for what is fixed of the last two. The last cache
+ * line is used completely: further cells cost nothing there, and lower the rates a little. */
 static bool choose_size(const overlaid_search *search, uint64_t *g) {
     const overlaid_rules *const rules = search->rules;
     uint64_t const              k_fixed = g[OVERLAID_HASHES], bits_fixed = g[OVERLAID_COUNTER_BITS];
@@ -120,6 +135,8 @@ static bool choose_size(const overlaid_search *search, uint64_t *g) {
 
 /* ------------------------------------------------------------------ with the cells given */
 
+/* The k with the fewest unknown keys. With few hashes, all cells of a key are soon shared with
+ * others; with many, most cells are. So there is a best one in between. */
 static void choose_k(const overlaid_search *search, uint64_t *g) {
     double   fewest = 2;
     unsigned best = 1;
@@ -134,6 +151,7 @@ static void choose_k(const overlaid_search *search, uint64_t *g) {
     g[OVERLAID_HASHES] = best;
 }
 
+/* Values and timers are what the need says. A user who fixes them must fix the same. */
 static bool take_or_agree(uint64_t *field, uint64_t value) {
     if (*field == NEED_FREE) *field = value;
     return *field == value;

@@ -1,4 +1,8 @@
-/* print_law.c - see print_law.h. */
+/* print_law.c - see print_law.h.
+ *
+ * A print is hit by a key with the chance 1/F. Beyond F = 2^53, 1 - 1/F is 1 in a double, and
+ * below that it loses digits: so ln(1 - 1/F) is computed by log1p, and 1 - e^x by expm1.
+ */
 #include "theory/print_law.h"
 
 #include "theory/tails.h"
@@ -13,7 +17,9 @@ double tamis_prints_churn(double n, double lifetime) {
     return lifetime > n ? lifetime - n : 0;
 }
 
-/* In the filling, or with an add later in place of a key that was removed. */
+/* How many prints get `most` keys, on average: in the filling, where each of F prints may be that
+ * one, or by an add later, in place of a key that was removed, to a print that has just one less.
+ * Such events are rare and nearly independent, so P[none] = e^-average. */
 double tamis_prints_saturation(uint64_t prints, uint64_t most, double n, double lifetime) {
     if (most == 1) return 0;
     double const each = 1 / (double)prints;

@@ -1,4 +1,9 @@
-/* vi_rate.c - see vi_rate.h. */
+/* vi_rate.c - see vi_rate.h.
+ *
+ * What a counter lets through depends on its value only, and there are few values: so it is
+ * computed once for each value that occurs, and counts as often as there are such counters. meet.h
+ * needs it for one probe in the counter, for two that meet there, and so on.
+ */
 #include "theory/vi_rate.h"
 
 #include <math.h>
@@ -59,6 +64,7 @@ static double held_by(const increments *d, uint64_t counter, const drawn_sums *l
 
 /* ------------------------------------------------------------------ all counters */
 
+/* If some strangers have one probe more, meet.h must know of as many. */
 void tamis_vi_rate_begin(vi_rate *ret_rate, const increments *d, double counters, unsigned k,
                          unsigned more) {
     ret_rate->d = d;
@@ -88,6 +94,7 @@ void tamis_vi_rate_flush(vi_rate *rate, uint64_t value) {
     tamis_meet_add(&rate->meet, held, n);
 }
 
+/* The mean over strangers with k probes and with k + 1. */
 double tamis_vi_rate_end(vi_rate *rate) {
     double const some = rate->more / 256.0;
     double       held[MEET_MAX_K + 1];
