@@ -218,7 +218,7 @@ static void law_shelves_make(const law_life *life, law_shelves *ret_shelves) {
     law_tails *const tails = &ret_shelves->tails;
     tamis_line_tails(life->keys / life->lines, life->each, life->flood, tails);
     if (life->flood == 0) memcpy(tails->flooded, tails->plain, sizeof tails->flooded);
-    ret_shelves->n = ceil(life->lines / SHELF_BUCKETS);
+    ret_shelves->n = ceil(life->lines / SHELF_BUCKETS); /* the last one as if it were whole */
     ret_shelves->last_plain = law_last(tails->plain, MAX_TAIL);
     ret_shelves->last_flooded = law_last(tails->flooded, MAX_TAIL);
     law_within_make(tails, NULL, ret_shelves->plain);
@@ -267,7 +267,14 @@ static double law_moment(const law_shelves *shelves, double theta) {
 }
 
 /* P[S > room] <= E[e^(theta S)] e^(-theta (room + 1)) for every theta. That is solved for ln P,
- * given the room; or for the room + 1, given -ln P. */
+ * given the room:
+ *
+ *     ln P      =  ln E[e^(theta S)] - theta (room + 1)
+ *
+ * or for the room + 1, given the budget -ln P, which leaves room for no more than P:
+ *
+ *     room + 1  =  (ln E[e^(theta S)] + budget) / theta
+ */
 typedef double law_chernoff(const law_shelves *shelves, double given, double theta);
 
 static double law_chernoff_log(const law_shelves *shelves, double room, double theta) {

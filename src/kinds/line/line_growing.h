@@ -56,7 +56,7 @@ TAMIS_INLINE lines_place lines_print_place(const lines_shape *shape, uint64_t pr
 
 /* ------------------------------------------------------------------ a whole bucket at once */
 
-/* The entries that go to one bucket, in order. */
+/* The entries that go to one bucket, in order, with keys and rests as they are in its table. */
 typedef struct lines_load {
     uint64_t bucket;
     unsigned n;
@@ -101,7 +101,8 @@ static bool lines_fill(lines_view lines, const lines_load *load) {
     return true;
 }
 
-/* Put the entries of a load into their bucket: at once if that is empty, or one by one. */
+/* Put the entries of a load into their bucket: at once if that is empty, or one by one. In a table
+ * that becomes smaller several old buckets go to one, which is empty only for the first of them. */
 static bool line_unload(lines_view to, const lines_load *load) {
     const lines_shape *const shape = to.shape;
     unsigned const           kept = (unsigned)(shape->counter_bits + shape->value_bits);

@@ -3,6 +3,11 @@
  * Changes are those of operations.h, on the table itself. A group is the 16 lines of a shelf:
  * nothing else changes when a key of theirs does, but the attic, which has a lock of its own.
  *
+ *     line_hold()            lock the stripe of the key
+ *     line_near_add()        most adds: its line has a free slot, and nothing else changes
+ *     line_share_change()    all others: unlock, and lock again by way of share_change(), which
+ *                            takes the attic's lock, too, if the change may need it
+ *
  * Lookups of sets read the table in place (shared_lookups.h). Other lookups (counts, values) make a
  * copy: the line with its rests, and, if it is cut or full, its shelf with those. They have the
  * same form as in the table, so the functions of lines.h work on them; they only lie elsewhere:
@@ -38,7 +43,8 @@ static_assert(1 << LINE_GROUP_SHIFT == SHELF_BUCKETS, "a group is the lines of a
 
 /* ------------------------------------------------------------------ copies: where the parts are */
 
-/* Words of the table: the first, and how many. */
+/* Words of the table: the first, and how many. Copies are made of whole words, since only these are
+ * read in one piece while other threads write (core/words.h). */
 typedef struct line_words {
     uint64_t first, n;
 } line_words;
@@ -184,7 +190,8 @@ static __attribute__((noinline)) tamis_status line_share_change(sharing      *sh
     return share_change(share, &line_inlined, window, hash, more, operation, NULL);
 }
 
-/* The line of a key, with its stripe locked. */
+/* The line of a key, with its stripe locked. `before` goes back into the word of the stripe, one
+ * version on, when the change is done: so the lock need not be read again. */
 typedef struct line_held {
     lines_view          lines;
     lines_place         place;
