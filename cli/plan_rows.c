@@ -73,7 +73,8 @@ static const char *name_measure(const plans *all, bool is_fast) {
 /* The planner chooses by preference; the reason says no more than that. That a kind is also the
  * smallest of this table would not mean that it is the smallest there is: with --small, every kind
  * is laid out again, and smaller. If a limit of memory leaves the rate or the capacity open, these
- * decide between kinds that are laid out for speed, unless line or bloom is taken. */
+ * decide between kinds that are laid out for speed where that fits, unless line or bloom is taken.
+ */
 static void why_chosen(const plans *all, reason ret_text) {
     bool const prefers_fast = all->prefer == TAMIS_PREFER_FAST;
     bool const is_fast = prefers_fast && !is_best_in_memory(all);
@@ -87,7 +88,7 @@ static void why_chosen(const plans *all, reason ret_text) {
     else
         (void)snprintf(ret_text, sizeof(reason), "%s of the %zu kinds that can do it%s",
                        name_measure(all, is_fast), n_able,
-                       prefers_fast && !is_fast ? ", in layouts for speed" : "");
+                       prefers_fast && !is_fast ? ", in layouts for speed where these fit" : "");
 }
 
 /* ------------------------------------------------------------------ for people */

@@ -233,8 +233,8 @@ static void fit_rate(const tamis_kind *kind, tamis_request *request, tamis_candi
 }
 
 /* The plan of a kind for a request; under a limit of memory it also finds the open value. */
-static void plan_kind(const tamis_kind *kind, const tamis_request *request,
-                      tamis_candidate *ret_candidate) {
+static void plan_layout(const tamis_kind *kind, const tamis_request *request,
+                        tamis_candidate *ret_candidate) {
     tamis_request tried = *request;
     if (request->grow_to != 0)
         tamis_plan_growing(kind, request, ret_candidate);
@@ -244,6 +244,20 @@ static void plan_kind(const tamis_kind *kind, const tamis_request *request,
         fit_rate(kind, &tried, ret_candidate);
     else
         tamis_ask_kind(kind, request, ret_candidate);
+}
+
+/* The same. But if the layout for speed is larger than `memory`, the kind is planned again with the
+ * smallest layout: a table that fits is better than none, and only then is it true that no kind
+ * can do it. */
+static void plan_kind(const tamis_kind *kind, const tamis_request *request,
+                      tamis_candidate *ret_candidate) {
+    plan_layout(kind, request, ret_candidate);
+    bool const is_too_large =
+        request->memory != 0 && ret_candidate->plan.body_bytes > request->memory;
+    if (!is_too_large || !need_is_fast(&request->need)) return;
+    tamis_request smaller = *request;
+    smaller.need.prefer = TAMIS_PREFER_SMALL;
+    plan_layout(kind, &smaller, ret_candidate);
 }
 
 /* ------------------------------------------------------------------ choosing */

@@ -35,9 +35,11 @@ static bool can_be_shared(const tamis_request *request, const char *name) {
 /* ------------------------------------------------------------------ copies and counts */
 
 /* The request, with as little as possible of what a limit of memory leaves open: one key, or the
- * highest rate. */
+ * highest rate. Under such a limit, layouts for speed are no requirement (plan_kind in planner.c).
+ */
 static tamis_request with_nothing_open(const tamis_request *request) {
     tamis_request least = *request;
+    if (request->memory != 0) least.need.prefer = TAMIS_PREFER_SMALL;
     if (least.need.work.capacity == 0) tamis_request_resize(&least, 1);
     if (least.need.fpr == 0 && least.geometry == NULL) least.need.fpr = HANDLE_MAX_RATE;
     if (least.need.values != 0 && least.need.unknown == 0) least.need.unknown = least.need.fpr;

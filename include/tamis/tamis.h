@@ -163,7 +163,8 @@ typedef enum tamis_preference {
     TAMIS_PREFER_FAST = 0, /**< the fastest: "line" if it can do the job; "bloom" (blocked) if keys
                                 are neither removed nor counted, and it is at most 1/8 larger. If
                                 neither fits into `memory`, and the spec leaves the fpr or the
-                                capacity open: the lowest fpr, or the most keys */
+                                capacity open: the lowest fpr, or the most keys. A kind whose fast
+                                layout does not fit into `memory` takes its smallest layout */
     TAMIS_PREFER_SMALL = 1 /**< the fewest bytes */
 } tamis_preference;
 

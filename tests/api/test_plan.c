@@ -284,6 +284,50 @@ static void plan_of_a_fast_set_that_only_grows_is_bloom_unless_it_is_larger(void
     }
 }
 
+/* The smallest body that `spec` can have, of any kind or of the one that it names. */
+static uint64_t smallest_body(const tamis_spec *spec) {
+    tamis_spec small = *spec;
+    small.prefer = TAMIS_PREFER_SMALL;
+    table const             planned = plan_of(&small);
+    const tamis_plan *const chosen = chosen_of(&planned);
+    return chosen != NULL ? chosen->body_bytes : 0;
+}
+
+/* PREFER_FAST fits into the memory that PREFER_SMALL needs; with one byte less, the problem names
+ * that size. */
+static void check_fits(const tamis_spec *asked) {
+    tamis_spec     spec = *asked;
+    tamis_set     *set = NULL;
+    tamis_problem  problem;
+    uint64_t const least = smallest_body(&spec);
+    char           number[32];
+    if (least == 0) return;
+    spec.prefer = TAMIS_PREFER_FAST;
+    spec.memory = least;
+    set = make_set_from(&spec);
+    assert_int_equal(inspect(set).facts.body_bytes, least);
+    tamis_free(set);
+    set = NULL;
+    spec.memory = least - 1;
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_CANNOT);
+    (void)snprintf(number, sizeof number, "needs %llu", (unsigned long long)least);
+    assert_non_null(strstr(problem.text, number));
+}
+
+static void plan_of_a_fast_set_fits_into_the_memory_of_a_small_one(void **state) {
+    (void)state;
+    static double const three_rates[] = { .3, .01, 1e-4 };
+    for (size_t i = 0; i < 2 * COUNT(three_rates); i++) {
+        tamis_spec spec = spec_of(i % 2 == 0 ? 100 : 20000, three_rates[i / 2]);
+        spec.abilities = i % 3 == 0 ? 0 : TAMIS_CAN_REMOVE;
+        check_fits(&spec);
+        for (size_t j = 0; j < n_kinds(); j++) {
+            spec.kind = tamis_kind_name(j);
+            check_fits(&spec);
+        }
+    }
+}
+
 static void check_made(const tamis_spec *spec) {
     table const             planned = plan_of(spec);
     const tamis_plan *const chosen = chosen_of(&planned);
@@ -525,6 +569,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(plan_like_a_set_is_the_plan_of_that_set),
         cmocka_unit_test(plan_chooses_the_best_kind_that_can_do_it),
         cmocka_unit_test(plan_of_a_fast_set_that_only_grows_is_bloom_unless_it_is_larger),
+        cmocka_unit_test(plan_of_a_fast_set_fits_into_the_memory_of_a_small_one),
         cmocka_unit_test(create_makes_what_the_plan_has_chosen),
         cmocka_unit_test(create_makes_what_the_plan_has_chosen_of_a_geometry),
         cmocka_unit_test(create_makes_each_kind_as_planned_when_named),

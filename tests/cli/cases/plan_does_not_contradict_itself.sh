@@ -42,11 +42,12 @@ tamis plan -n 1M -e 1% --remove | grep -- --small
 small=$(tamis plan -n 777 -e 7% --count --small | sed -n 's/^\* \([a-z]*\)  *\([0-9.]* [A-Za-z]*\) .*/\1, \2/p')
 test -n "$small"
 tamis plan -n 777 -e 7% --count | grep -cF -- "With --small it takes $small."
-# the only kind is the only one that can do it, also by name; a kind that can do it only if named has that as its reason
+# the only kind is the only one that can do it, also by name and with --small; a kind that can do it only if named has that as its reason
 python3 - <<'PYTHON'
 import json, subprocess
 JOBS = [["-n", "20k", "--memory", "30KiB", "--count"], ["-n", "20k", "--memory", "36KiB", "--count"],
-        ["-n", "20k", "--memory", "30KiB", "--remove"]]
+        ["-n", "20k", "--memory", "30KiB", "--remove"], ["-n", "1M", "-e", "1%", "--memory", "1250KiB", "--remove"],
+        ["-n", "100", "-e", "1%", "--memory", "300B", "--remove"]]
 NAMED = "copies use up capacity: chosen only if named"
 def plan(*options):
     ran = subprocess.run(["tamis", "plan", "--json", *options], capture_output=True, text=True)
@@ -55,6 +56,9 @@ for job in JOBS:
     code, found = plan(*job)
     possible = [kind["kind"] for kind in found["kinds"] if kind["possible"]]
     assert code == (0 if possible else 1), (job, code)
+    # a layout for speed that does not fit is no reason to say that a kind cannot do it
+    small = [kind["kind"] for kind in plan(*job, "--small")[1]["kinds"] if kind["possible"]]
+    assert sorted(possible) == sorted(small), (job, possible, small)
     why = found.get("why", "")
     assert ("the only kind" in why) == (len(possible) == 1), (job, why)
     for kind in found["kinds"]:
