@@ -77,22 +77,35 @@ static void sample_lines(lines *input, const options *asked, key_sample *ret_sam
     tamis_free(now.hasher);
 }
 
-/* Does a line that comes again take up something in the set? */
+/* The plan of the kind that is chosen. False: there is none. */
+static bool find_plan(const tamis_spec *spec, tamis_plan *ret_plan) {
+    tamis_plan rows[64];
+    size_t     n;
+    if (tamis_plan_kinds(spec, rows, 64, &n, NULL) != TAMIS_OK) return false;
+    for (size_t i = 0; i < n && i < 64; i++) {
+        if (!rows[i].chosen) continue;
+        *ret_plan = rows[i];
+        return true;
+    }
+    return false;
+}
+
+/* Does a line that comes again take up something in the set? It does if the set can remove or
+ * count. Some kinds always can, even if nobody asks for it. */
 static bool is_multiset(const tamis_spec *spec) {
-    return (spec->abilities & (TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT)) != 0;
+    unsigned const multiset = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT;
+    tamis_plan     plan;
+    if ((spec->abilities & multiset) != 0) return true;
+    return find_plan(spec, &plan) && (plan.abilities & multiset) != 0;
 }
 
 typedef enum planned { PLAN_NONE, PLAN_OF_KEYS, PLAN_OF_COPIES } planned;
 
 /* Is there a kind for it, and do copies use up capacity in the one that is chosen? */
 static planned try_plan(const tamis_spec *spec) {
-    tamis_plan rows[64];
-    size_t     n;
-    if (tamis_plan_kinds(spec, rows, 64, &n, NULL) != TAMIS_OK) return PLAN_NONE;
-    for (size_t i = 0; i < n && i < 64; i++) {
-        if (rows[i].chosen) return rows[i].copies_take_room ? PLAN_OF_COPIES : PLAN_OF_KEYS;
-    }
-    return PLAN_NONE;
+    tamis_plan plan;
+    if (!find_plan(spec, &plan)) return PLAN_NONE;
+    return plan.copies_take_room ? PLAN_OF_COPIES : PLAN_OF_KEYS;
 }
 
 /* The copies of a key that there is room for, at most. */
@@ -122,8 +135,10 @@ static void spec_for_lines(lines *input, const options *asked, tamis_spec *spec)
     sample_lines(input, asked, &sample);
     uint64_t const distinct = least(sample_distinct(&sample), input->keys);
     spec->capacity = distinct != 0 ? distinct : 1;
-    if (spec->copies == 0 && is_multiset(spec)) choose_copies(spec, &sample);
-    if (is_multiset(spec)) make_room_for_copies(spec, &sample);
+    if (is_multiset(spec)) {
+        if (spec->copies == 0) choose_copies(spec, &sample);
+        make_room_for_copies(spec, &sample);
+    }
     sample_end(&sample);
     lines_rewind(input);
 }
@@ -214,6 +229,12 @@ static void name_lower_count(const tamis_plan *plan, const tamis_spec *spec, cha
     (void)snprintf(ret_text, n, ", counts to %llu", (unsigned long long)plan->count_to);
 }
 
+/* Is the rate below -e, or below 0.1% without it? A table of few keys cannot have as few places as
+ * that needs, so its planned rate is far lower, and may be exceeded. */
+static bool is_rate_kept(const tamis_info *info, const options *asked) {
+    return asked->like == NULL && info->current_fpr <= asked->spec.fpr;
+}
+
 /* "words.tamis: 100 lines read, all new; 183 KiB (bloom, made for 100 keys), false-positive rate
  * ...". Returns whether the set is overloaded. */
 static bool tell_build(const tamis_set *set, const char *path, uint64_t n_lines, uint64_t n_copies,
@@ -228,7 +249,7 @@ static bool tell_build(const tamis_set *set, const char *path, uint64_t n_lines,
     name_lower_count(&info.plan, &asked->spec, counts, sizeof counts);
     if (!is_given(asked, OPTION_BIT(QUIET)))
         warn("%s: %s; %s%s", path, change, description, counts);
-    return setfile_warn_of_overload(&info, path);
+    return !is_rate_kept(&info, asked) && setfile_warn_of_overload(&info, path);
 }
 
 static int build_run(const options *asked) {
