@@ -13,6 +13,8 @@
 
 #include <tamis/states.h>
 
+#define N_EDGES 9
+
 static unsigned times = 1;
 
 static const uint64_t extremes[] = { 0,
@@ -86,6 +88,94 @@ static void sizes_of_any_geometry_are_computed_or_refused(void **state) {
         n_refused += !is_possible;
     }
     assert_true(n_possible > 10 && n_refused > 1000);
+}
+
+/* Numbers around both ends of a field's range. */
+static uint64_t edge_of(const kind_field *field, unsigned i) {
+    uint64_t const edges[N_EDGES] = { 0,
+                                      1,
+                                      field->least - 1,
+                                      field->least,
+                                      field->least + 1,
+                                      field->most - 1,
+                                      field->most,
+                                      field->most + 1,
+                                      UINT64_MAX };
+    return edges[i];
+}
+
+/* A geometry that has a size is inside the ranges that users are told. With two fields changed,
+ * since one number may be refused only because of another one. */
+static void expect_told_range(const tamis_kind *kind, const uint64_t *geometry) {
+    uint64_t bytes;
+    if (!kind->body_bytes(geometry, &bytes)) return;
+    for (unsigned i = 0; i < tamis_kind_n_fields(kind); i++) {
+        const kind_field *const field = &kind->fields[i];
+        if (geometry[i] < field->least || geometry[i] > field->most)
+            fail_msg("%s=%llu has a size", field->name, (unsigned long long)geometry[i]);
+    }
+}
+
+/* Has a geometry with this value a size, when one or two other fields are changed, too? */
+static bool is_possible_somehow(const tamis_kind *kind, const uint64_t *usual, unsigned field,
+                                uint64_t value) {
+    unsigned const n = tamis_kind_n_fields(kind), all = n * N_EDGES;
+    for (unsigned i = 0; i < all * all; i++) {
+        unsigned const a = i % all, b = i / all;
+        uint64_t       geometry[TAMIS_MAX_FIELDS], bytes;
+        memcpy(geometry, usual, sizeof geometry);
+        geometry[a / N_EDGES] = edge_of(&kind->fields[a / N_EDGES], a % N_EDGES);
+        geometry[b / N_EDGES] = edge_of(&kind->fields[b / N_EDGES], b % N_EDGES);
+        geometry[field] = value;
+        if (kind->body_bytes(geometry, &bytes)) return true;
+    }
+    return false;
+}
+
+/* Ends that need more changes than two, or that no table has: a range is that of its field
+ * alone. */
+static const char *const not_reached[] = {
+    "rank most cells",    "rank least cells2",        "rank most cells2",  "rank least extensions2",
+    "dlcbf most buckets", "ddlcbf most buckets",      "dlbf most sorting", "mlcbf least bits2",
+    "mlcbf least bits3",  "state_print most buckets",
+};
+
+static bool is_not_reached(const char *end) {
+    for (size_t i = 0; i < COUNT(not_reached); i++)
+        if (strcmp(end, not_reached[i]) == 0) return true;
+    return false;
+}
+
+static void both_ends_of_a_range_are_possible(void **state) {
+    const tamis_kind *const kind = *state;
+    uint64_t                usual[TAMIS_MAX_FIELDS] = { 0 };
+    assert_true(usual_geometry(kind, usual));
+    for (unsigned i = 0; i < 2 * tamis_kind_n_fields(kind); i++) {
+        const kind_field *const field = &kind->fields[i / 2];
+        char                    end[60];
+        (void)snprintf(end, sizeof end, "%s %s %s", kind->name, i % 2 == 0 ? "least" : "most",
+                       field->name);
+        bool const is_possible =
+            is_possible_somehow(kind, usual, i / 2, i % 2 == 0 ? field->least : field->most);
+        if (is_possible == is_not_reached(end))
+            fail_msg("%s: %s", end, is_possible ? "it is listed as not reached" : "no table");
+    }
+}
+
+static void no_field_is_beyond_its_range(void **state) {
+    const tamis_kind *const kind = *state;
+    uint64_t                usual[TAMIS_MAX_FIELDS] = { 0 };
+    unsigned const          n = tamis_kind_n_fields(kind);
+    assert_true(usual_geometry(kind, usual));
+    for (unsigned pair = 0; pair < n * n; pair++) {
+        for (unsigned i = 0; i < N_EDGES * N_EDGES; i++) {
+            uint64_t geometry[TAMIS_MAX_FIELDS];
+            memcpy(geometry, usual, sizeof geometry);
+            geometry[pair / n] = edge_of(&kind->fields[pair / n], i / N_EDGES);
+            geometry[pair % n] = edge_of(&kind->fields[pair % n], i % N_EDGES);
+            expect_told_range(kind, geometry);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------ wishes */
@@ -168,8 +258,10 @@ static void any_wish_is_planned_or_refused(void **state) {
 
 static size_t take_kind(const tamis_kind *kind, struct CMUnitTest *ret_tests) {
     ret_tests[0] = unit_named(kind->name, sizes_of_any_geometry_are_computed_or_refused, kind);
-    ret_tests[1] = unit_named(kind->name, any_wish_is_planned_or_refused, kind);
-    return 2;
+    ret_tests[1] = unit_named(kind->name, no_field_is_beyond_its_range, kind);
+    ret_tests[2] = unit_named(kind->name, both_ends_of_a_range_are_possible, kind);
+    ret_tests[3] = unit_named(kind->name, any_wish_is_planned_or_refused, kind);
+    return 4;
 }
 
 int main(int argc, char **argv) {
