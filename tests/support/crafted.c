@@ -1,20 +1,27 @@
 /* crafted.c - see crafted.h. */
 #include "crafted.h"
 
+#include "file_layout.h"
+#include "kind.h"
 #include "ledger.h"
 
 #include <time.h>
 
 crafted_counts crafted_seen;
 
+#define CRAFTED_MOST_BYTES (1 << 18) /* of a body that is made for a geometry */
+
 /* A limit for a hang, far above what any machine needs: under sanitizers and emulators, too. */
 #define LONGEST 2.0
 
 void crafted_both_ends_were_seen(void **state) {
     (void)state;
-    print_message("# %u files accepted and used, %u refused; the slowest took %.3f s\n",
-                  crafted_seen.accepted, crafted_seen.refused, crafted_seen.slowest);
+    print_message("# %u files accepted and used, %u refused; %u had a geometry that agrees with "
+                  "their length; the slowest took %.3f s\n",
+                  crafted_seen.accepted, crafted_seen.refused, crafted_seen.agreeing,
+                  crafted_seen.slowest);
     assert_true(crafted_seen.accepted > 100 && crafted_seen.refused > 10000);
+    assert_true(crafted_seen.agreeing > 1000);
     assert_true(crafted_seen.slowest < LONGEST);
 }
 
@@ -163,17 +170,77 @@ void crafted_fields(buffer *file, size_t from, size_t end, crafted_try *try_file
     }
 }
 
-void crafted_pairs(buffer *file, unsigned trials, size_t from, size_t end, crafted_try *try_file) {
+/* A word with one flipped bit, or an extreme one. */
+static uint64_t crafted_word(dice *chance, uint64_t good, bool is_extreme) {
+    return is_extreme ? extremes[dice_below(chance, N_EXTREMES)]
+                      : good ^ UINT64_C(1) << dice_below(chance, 64);
+}
+
+void crafted_pairs(buffer *file, unsigned times, size_t end, crafted_try *try_file) {
     dice chance = { 5 };
+    for (size_t a = 0; a < end; a += 8) {
+        for (size_t b = a + 8; b < end; b += 8) {
+            uint64_t const good_a = le64_load(file->bytes + a), good_b = le64_load(file->bytes + b);
+            for (unsigned i = 0; i < 4 * times; i++) {
+                le64_store(file->bytes + a, crafted_word(&chance, good_a, i & 1));
+                le64_store(file->bytes + b, crafted_word(&chance, good_b, i & 2));
+                try_sealed(file, try_file);
+            }
+            le64_store(file->bytes + b, good_b);
+            le64_store(file->bytes + a, good_a);
+        }
+    }
+}
+
+/* A field of a geometry that is near the good one, small, or extreme. */
+static uint64_t crafted_field(dice *chance, uint64_t good) {
+    switch (dice_below(chance, 6)) {
+    case 0: return good + 1;
+    case 1: return good - 1;
+    case 2: return good * 2;
+    case 3: return good / 2;
+    case 4: return dice_below(chance, 70);
+    default: return extremes[dice_below(chance, N_EXTREMES)];
+    }
+}
+
+/* The good file with a body of that many bytes: an empty table, or what fits of the good body. */
+static buffer file_with_body(const buffer *good, uint64_t bytes, bool is_empty) {
+    size_t const old = (size_t)le64_load(good->bytes + PART_BODY_BYTES);
+    size_t const blocks = (size_t)file_blocks(bytes);
+    buffer       file = { NULL, HEADER_BYTES + (size_t)bytes + 8 * blocks + TOTAL_BYTES };
+    file.bytes = calloc(1, file.n);
+    assert_non_null(file.bytes);
+    memcpy(file.bytes, good->bytes, HEADER_BYTES + (is_empty ? 0 : (size_t)min_u64(old, bytes)));
+    le64_store(file.bytes + PART_BODY_BYTES, bytes);
+    if (!is_empty) return file;
+    le64_store(file.bytes + PART_KEYS, 0);
+    le64_store(file.bytes + PART_SATURATED, 0);
+    le64_store(file.bytes + PART_MOVED, 0);
+    return file;
+}
+
+void crafted_geometries(const buffer *good, unsigned trials, crafted_try *try_file) {
+    dice              chance = { 6 };
+    const tamis_kind *kind;
+    unsigned const    fields = le32_load(good->bytes + PART_FIELDS);
+    assert_int_equal(le32_load(good->bytes + AT_PARTS), 1);
+    assert_int_equal(tamis_kind_find((const char *)good->bytes + PART_KIND, NULL, &kind), TAMIS_OK);
     for (unsigned trial = 0; trial < trials; trial++) {
-        size_t const   a = from + dice_below(&chance, (end - from) / 8) * 8;
-        size_t const   b = dice_below(&chance, end / 8) * 8;
-        uint64_t const good_a = le64_load(file->bytes + a), good_b = le64_load(file->bytes + b);
-        le64_store(file->bytes + a, extremes[dice_below(&chance, N_EXTREMES)]);
-        le64_store(file->bytes + b, good_b ^ UINT64_C(1) << dice_below(&chance, 64));
-        try_sealed(file, try_file);
-        le64_store(file->bytes + b, good_b);
-        le64_store(file->bytes + a, good_a);
+        uint64_t g[TAMIS_MAX_FIELDS], bytes;
+        for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++)
+            g[i] = le64_load(good->bytes + PART_GEOMETRY + 8 * i);
+        for (uint64_t n = dice_below(&chance, 3) + 1; n != 0; n--) {
+            uint64_t const field = dice_below(&chance, fields);
+            g[field] = crafted_field(&chance, g[field]);
+        }
+        if (!kind->body_bytes(g, &bytes) || bytes > CRAFTED_MOST_BYTES) continue;
+        buffer file = file_with_body(good, bytes, trial % 2 == 0);
+        for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++)
+            le64_store(file.bytes + PART_GEOMETRY + 8 * i, g[i]);
+        crafted_seen.agreeing++;
+        try_sealed(&file, try_file);
+        free(file.bytes);
     }
 }
 

@@ -18,7 +18,7 @@ crafted_try  crafted_try_set, crafted_try_states;
 /* How many files these functions have accepted and refused, and the processor time that the slowest
  * of them took, in seconds. */
 typedef struct crafted_counts {
-    unsigned accepted, refused;
+    unsigned accepted, refused, agreeing; /* agreeing: of crafted_geometries() */
     double   slowest;
 } crafted_counts;
 extern crafted_counts crafted_seen;
@@ -35,9 +35,14 @@ void crafted_both_ends_were_seen(void **state);
  * value. */
 void crafted_fields(buffer *file, size_t from, size_t end, crafted_try *try_file);
 
-/* Change two words of the header at a time, so that fields contradict each other: one from `from`
- * up to `end`, and any one below `end`. */
-void crafted_pairs(buffer *file, unsigned trials, size_t from, size_t end, crafted_try *try_file);
+/* Change two words of the header at a time, so that fields contradict each other: every pair of
+ * words below `end`, each word with a flipped bit and with an extreme value, so many times. */
+void crafted_pairs(buffer *file, unsigned times, size_t end, crafted_try *try_file);
+
+/* Change one to three fields of the geometry, and make all else agree: the body has the size that
+ * the kind computes, and is empty or has the good bytes. So nothing but the kind's own checks is
+ * between the reader and such a table. For files of one part. */
+void crafted_geometries(const buffer *good, unsigned trials, crafted_try *try_file);
 
 /* Any bytes in the body, more and more of them. */
 void crafted_bodies(buffer *file, unsigned trials, crafted_try *try_file);
