@@ -1,0 +1,190 @@
+/* test_refusals.c - faults of headers that only one check finds, and what looks like one and is
+ * none. scripts/mutate found that nothing else noticed if these checks were missing.
+ */
+#include "sample.h"
+
+#include "file_layout.h"
+#include "kind.h"
+#include "stream.h"
+
+#include <tamis/states.h>
+
+static tamis_status read_status(const buffer *s, tamis_problem *ret_problem) {
+    tamis_set         *set = NULL;
+    tamis_status const status = tamis_read(s->bytes, s->n, NULL, &set, ret_problem);
+    assert_int_equal(set != NULL, status == TAMIS_OK);
+    tamis_free(set);
+    return status;
+}
+
+static tamis_status receive_status(const buffer *s, tamis_problem *ret_problem) {
+    tamis_set         *set = NULL;
+    tamis_status const status = tamis_receive(s->bytes, s->n, NULL, &set, ret_problem);
+    assert_int_equal(set != NULL, status == TAMIS_OK);
+    tamis_free(set);
+    return status;
+}
+
+/* The bytes of the header of a stream of one kind, with its checksum. */
+static size_t head_of(const buffer *s) {
+    return stream_header_bytes(le32_load(s->bytes + STREAM_AT_FIELDS),
+                               le32_load(s->bytes + STREAM_AT_FLAGS));
+}
+
+/* A set with an unknown hash would answer no to all of its keys. */
+static void unknown_hashes_are_not_in_this_build(void **state) {
+    (void)state;
+    static const uint32_t hashes[] = { 0, 3, 4, 255, UINT32_MAX };
+    tamis_set *const      set = sample_set("line", 16384, 100, 1);
+    buffer                file = sample_of(set), sent = buffer_sent(set, 0);
+    for (size_t i = 0; i < COUNT(hashes); i++) {
+        le32_store(file.bytes + AT_HASH, hashes[i]);
+        sample_seal(&file);
+        assert_int_equal(read_status(&file, NULL), TAMIS_ERR_NOT_BUILT);
+        le32_store(sent.bytes + STREAM_AT_HASH, hashes[i]);
+        sample_seal_stream(&sent, head_of(&sent));
+        assert_int_equal(receive_status(&sent, NULL), TAMIS_ERR_NOT_BUILT);
+    }
+    tamis_free(set);
+    free(file.bytes);
+    free(sent.bytes);
+}
+
+/* Each stage doubles capacity and lifetime, and the last ones must be possible, too. */
+static void a_life_that_cannot_double_is_refused(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = "line";
+    spec.capacity = 1500;
+    spec.grow_to = 6000;
+    spec.fpr = 0.01;
+    tamis_set *const set = make_set_from(&spec);
+    buffer           file = sample_of(set);
+    uint64_t const   capacity = le64_load(file.bytes + PART_CAPACITY);
+    assert_int_equal(read_status(&file, NULL), TAMIS_OK);
+    le64_store(file.bytes + PART_LIFETIME, UINT64_C(1) << 63);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
+    le64_store(file.bytes + PART_LIFETIME, UINT64_C(1) << 61);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_OK);
+    le64_store(file.bytes + PART_CAPACITY, UINT64_C(1) << 40);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
+    le64_store(file.bytes + PART_CAPACITY, capacity);
+    tamis_free(set);
+    free(file.bytes);
+}
+
+/* Shifts by so many bits mean nothing, and there are no chains without prints. */
+static void impossible_numbers_of_a_stream_are_named(void **state) {
+    (void)state;
+    tamis_set *const set = sample_set("line", 16384, 100, 1);
+    buffer           s = buffer_sent(set, 0);
+    size_t const     head = head_of(&s);
+    tamis_problem    problem;
+    uint32_t const   bits = le32_load(s.bytes + STREAM_AT_REMAINDER_BITS);
+    for (uint32_t wrong = STREAM_MAX_REMAINDER_BITS + 1; wrong < 130; wrong++) {
+        le32_store(s.bytes + STREAM_AT_REMAINDER_BITS, wrong);
+        sample_seal_stream(&s, head);
+        assert_int_equal(receive_status(&s, &problem), TAMIS_ERR_CORRUPT);
+        assert_non_null(strstr(problem.text, "invalid header"));
+    }
+    le32_store(s.bytes + STREAM_AT_REMAINDER_BITS, bits);
+    le64_store(s.bytes + STREAM_AT_PRINTS, 0);
+    sample_seal_stream(&s, head);
+    assert_int_equal(receive_status(&s, &problem), TAMIS_ERR_CORRUPT);
+    assert_non_null(strstr(problem.text, "invalid header"));
+    tamis_free(set);
+    free(s.bytes);
+}
+
+/* The number of keys that were aged out is beside a field that states must not have. */
+static void numbers_of_aged_keys_are_kept(void **state) {
+    (void)state;
+    tamis_states_spec  spec = TAMIS_STATES_SPEC_INIT;
+    tamis_states_facts facts;
+    uint64_t           backlog = 1;
+    spec.kind = "line";
+    spec.capacity = 1000;
+    spec.values = 4;
+    spec.fpr = 1e-4;
+    spec.timeout = 10;
+    tamis_states *states = make_states_from(&spec);
+    for (uint64_t id = 0; id < 100; id++)
+        assert_int_equal(tamis_states_put_id(states, id, 1), TAMIS_OK);
+    assert_int_equal(tamis_states_tick(states, 100, NULL, &backlog), TAMIS_OK);
+    while (backlog != 0) assert_int_equal(tamis_states_tick(states, 0, NULL, &backlog), TAMIS_OK);
+    buffer const s = buffer_of_states(states);
+    tamis_states_free(states);
+    states = NULL;
+    assert_int_equal(le64_load(s.bytes + AT_AGED), 100);
+    assert_int_equal(tamis_states_read(s.bytes, s.n, NULL, &states, NULL), TAMIS_OK);
+    assert_int_equal(tamis_states_get_facts(states, &facts), TAMIS_OK);
+    assert_int_equal(facts.keys, 0);
+    tamis_states_free(states);
+    free(s.bytes);
+}
+
+/* A limit alone does not plan another set, even if another one would be chosen now. */
+static void a_limit_alone_keeps_an_unusual_geometry(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT, limited = TAMIS_SPEC_INIT;
+    tamis_set *back = NULL;
+    spec.kind = "line";
+    spec.capacity = 3000;
+    spec.fpr = 0.001;
+    spec.prefer = TAMIS_PREFER_SMALL;
+    spec.overflow = 0.4;
+    limited.max_bytes = UINT64_C(1) << 20;
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, 300);
+    buffer const s = buffer_sent(set, 0);
+    assert_int_equal(tamis_receive(s.bytes, s.n, &limited, &back, NULL), TAMIS_OK);
+    buffer const sent = buffer_of(set), received = buffer_of(back);
+    buffer_expect_equal(&sent, &received);
+    free(sent.bytes);
+    free(received.bytes);
+    free(s.bytes);
+    tamis_free(set);
+    tamis_free(back);
+}
+
+static bool has_size(const char *name, const char *fields, const uint64_t *changes) {
+    const tamis_kind *kind;
+    uint64_t          g[TAMIS_MAX_FIELDS] = { 0 }, bytes;
+    tamis_plan        plan;
+    tamis_spec        spec = TAMIS_SPEC_INIT;
+    size_t            n;
+    spec.kind = name;
+    spec.capacity = 1000;
+    spec.fpr = 0.01;
+    assert_int_equal(tamis_kind_find(name, NULL, &kind), TAMIS_OK);
+    assert_int_equal(tamis_plan_kinds(&spec, &plan, 1, &n, NULL), TAMIS_OK);
+    for (unsigned i = 0; i < plan.n_fields; i++) {
+        g[i] = plan.fields[i].value;
+        for (const char *at = fields; *at != '\0'; at += strlen(at) + 1)
+            if (strcmp(plan.fields[i].name, at) == 0) g[i] = *changes;
+    }
+    return kind->body_bytes(g, &bytes);
+}
+
+/* All keys would share a single counter. */
+static void a_table_of_one_counter_is_refused(void **state) {
+    (void)state;
+    static const uint64_t one = 1, two = 2;
+    assert_false(has_size("mlcbf", "counters\0blocks\0", &one));
+    assert_true(has_size("mlcbf", "counters\0blocks\0", &two));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(unknown_hashes_are_not_in_this_build),
+        cmocka_unit_test(a_life_that_cannot_double_is_refused),
+        cmocka_unit_test(impossible_numbers_of_a_stream_are_named),
+        cmocka_unit_test(numbers_of_aged_keys_are_kept),
+        cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
+        cmocka_unit_test(a_table_of_one_counter_is_refused),
+    };
+    return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
+}
