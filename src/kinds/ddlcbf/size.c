@@ -2,6 +2,7 @@
  *
  * The search, from the outside in:
  *
+ *     counters     for the copies of one key, then of two (ddlcbf_try_counters)
  *     subtables    3, then 4
  *     cells        11, then 15
  *     load         the largest at which this many cells overflow rarely enough
@@ -21,6 +22,7 @@
 typedef struct ddlcbf_search {
     const tamis_need *need;
     double            keys, lifetime;
+    double            fpr; /* to be reached: the need's, or a lower one (ddlcbf_try_counters) */
     uint64_t          fixed[DDLCBF_FIELDS]; /* the need's, or the paper's */
     double            bytes; /* a table must be smaller: the best so far, or need_bytes_limit() */
     uint64_t          best[DDLCBF_FIELDS]; /* no subtables: none yet */
@@ -60,7 +62,7 @@ static bool ddlcbf_set_buckets(const ddlcbf_search *search, uint64_t *g, double 
 /* Buckets of this many bytes: keep the table if it is smaller than the best. Returns whether the
  * bytes are enough for the rate. */
 static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const peak_levels *law) {
-    double const   fpr = search->need->fpr;
+    double const   fpr = search->fpr;
     prefixes_shape s;
     uint64_t       bytes;
     if (!ddlcbf_set_buckets(search, g, load) || !tamis_ddlcbf_bytes(g, &bytes)) return false;
@@ -81,9 +83,9 @@ static bool try_bytes(ddlcbf_search *search, uint64_t *g, double load, const pea
  * the rate, which is convex in k: the sum is at least that of buckets which all have the mean
  * load. From d load 2^(C - 1 - R/load) <= -ln(1 - fpr) follow R and the bytes of all buckets. */
 static bool load_is_too_large(const ddlcbf_search *search, const uint64_t *g, double load) {
-    double const sum = -log1p(-search->need->fpr), cells = (double)g[DDLCBF_TABLES] * load;
+    double const sum = -log1p(-search->fpr), cells = (double)g[DDLCBF_TABLES] * load;
     double const bits = log2(cells / sum) + (double)g[DDLCBF_COUNTER_BITS] - 1; /* of a key */
-    bool const   is_known = search->need->fpr > 0 && g[DDLCBF_LENGTHS] == 1;
+    bool const   is_known = search->fpr > 0 && g[DDLCBF_LENGTHS] == 1;
     return is_known && search->keys * bits / 8 >= search->bytes;
 }
 
@@ -121,15 +123,43 @@ static void ddlcbf_try_all(ddlcbf_search *search, uint64_t *g) {
 
 /* ------------------------------------------------------------------ the choice */
 
-/* The fewest counter bits that hold all planned copies of a key in one cell, and count as far as is
- * asked: DDLCBF_COPIES cells may match a key. */
-static uint64_t ddlcbf_enough_counter_bits(const tamis_need *need) {
+/* The fewest counter bits that hold this many copies in one cell, and count as far as is asked:
+ * DDLCBF_COPIES cells may match a key. */
+static uint64_t ddlcbf_enough_counter_bits(const tamis_need *need, uint64_t copies) {
     uint64_t bits = need_can(need, TAMIS_CAN_COUNT) ? 2 : 1;
     for (; bits < PREFIXES_MAX_COUNTER_BITS; bits++) {
         uint64_t const full = bits_low((unsigned)bits);
-        if (full >= need->work.copies && DDLCBF_COPIES * full >= need->count_to) break;
+        if (full >= copies && DDLCBF_COPIES * full >= need->count_to) break;
     }
     return bits;
+}
+
+static void ddlcbf_try_bits(ddlcbf_search *search, uint64_t *g, uint64_t bits, double fpr) {
+    g[DDLCBF_COUNTER_BITS] = need_or_fixed(search->fixed[DDLCBF_COUNTER_BITS], bits);
+    search->fpr = fpr;
+    ddlcbf_try_all(search, g);
+}
+
+#define FEW_MATCHES 0.005 /* a rate up to which it hardly matters that keys share cells */
+
+/* At high rates many keys match the cell of another key, and the law of the rate (analysis.h)
+ * expects that such a cell holds the copies of both. If it cannot, the second key takes a cell
+ * more, and a removal can leave the other with parts of two cells: with 20,000 keys of 2 copies and
+ * counters to 3, the rate was 8.2% where the law says 5.1%. So cells get counters for two keys, or
+ * the rate is made so low that few keys match; whichever is smaller. */
+static void ddlcbf_try_counters(ddlcbf_search *search, uint64_t *g) {
+    const tamis_need *const need = search->need;
+    uint64_t const          copies = need->work.copies;
+    uint64_t const          one = ddlcbf_enough_counter_bits(need, copies);
+    uint64_t const          two = ddlcbf_enough_counter_bits(need, 2 * copies);
+    uint64_t const          bits = need_or_fixed(search->fixed[DDLCBF_COUNTER_BITS], two);
+    bool const              is_for_two = bits_low((unsigned)bits) >= 2 * copies;
+    if (copies == 1 || need->fpr <= FEW_MATCHES) {
+        ddlcbf_try_bits(search, g, one, need->fpr);
+        return;
+    }
+    ddlcbf_try_bits(search, g, one, FEW_MATCHES);
+    if (is_for_two) ddlcbf_try_bits(search, g, two, need->fpr);
 }
 
 /* Without a rate nothing says how large a bucket is. Then it is one with 120 bits for remainders,
@@ -153,11 +183,11 @@ bool tamis_ddlcbf_choose(const tamis_need *need, uint64_t *ret_geometry) {
     if (need->fpr <= 0) fix_as_in_the_paper(search.fixed);
     memcpy(g, search.fixed, sizeof g);
     if (g[DDLCBF_COUNTER_BITS] == NEED_FREE)
-        g[DDLCBF_COUNTER_BITS] = ddlcbf_enough_counter_bits(need);
+        g[DDLCBF_COUNTER_BITS] = ddlcbf_enough_counter_bits(need, need->work.copies);
     if (g[DDLCBF_LENGTHS] == NEED_FREE) g[DDLCBF_LENGTHS] = 1;
     if (g[DDLCBF_COUNTER_BITS] > PREFIXES_MAX_COUNTER_BITS) return false;
     if (ddlcbf_full(g) < need->work.copies) return false;
-    ddlcbf_try_all(&search, g);
+    ddlcbf_try_counters(&search, g);
     if (search.best[DDLCBF_TABLES] == 0) return false;
     memcpy(ret_geometry, search.best, sizeof search.best);
     return true;
