@@ -1,5 +1,5 @@
-/* prints_plan.h - how `line` and `rank` plan the bits for copies, counts and values of a
- * fingerprint.
+/* prints_plan.h - how kinds of fingerprints plan the bits for copies, counts and values of a
+ * fingerprint; `line` and `rank` use all of it, and the d-left kinds prints_saturation().
  *
  * A fingerprint has one or more entries (slots, cells). An entry may have a counter of C bits; then
  * it stands for up to 2^C copies. So a fingerprint has at most `entries` x 2^C copies. With that

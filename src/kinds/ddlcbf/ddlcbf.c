@@ -54,6 +54,7 @@
 #include "core/checked.h"
 #include "kind.h"
 #include "prefix_places.h"
+#include "prints_plan.h"
 #include "size.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ static void ddlcbf_predict(const uint64_t *g, const tamis_workload *work,
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_ddlcbf_fpr(g, n, t),
         .overflow = tamis_ddlcbf_overflow(g, n * cells + DDLCBF_COPIES - 1, t * cells),
-        .saturation = tamis_prints_saturation(ddlcbf_prints(g), ddlcbf_most(g), n, t),
+        .saturation = prints_saturation(ddlcbf_prints(g), ddlcbf_most(g), work),
     };
     tamis_ddlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                          &ret_forecast->lines_add);

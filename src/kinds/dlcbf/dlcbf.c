@@ -67,6 +67,7 @@
 #include "core/checked.h"
 #include "core/dleft.h"
 #include "kind.h"
+#include "prints_plan.h"
 #include "size.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static void dlcbf_predict(const uint64_t *g, const tamis_workload *work,
     *ret_forecast = (tamis_forecast){
         .fpr = tamis_prints_fpr(prints, n),
         .overflow = tamis_dlcbf_overflow(g, n * cells + DLCBF_COPIES - 1, t * cells),
-        .saturation = tamis_prints_saturation(prints, dlcbf_most(g), n, t),
+        .saturation = prints_saturation(prints, dlcbf_most(g), work),
     };
     tamis_dlcbf_touches(g, n, &ret_forecast->lines_present, &ret_forecast->lines_absent,
                         &ret_forecast->lines_add);
