@@ -8,6 +8,7 @@
 #include "stream.h"
 
 #include <tamis/states.h>
+#include <unistd.h>
 
 static tamis_status read_status(const buffer *s, tamis_problem *ret_problem) {
     tamis_set         *set = NULL;
@@ -177,6 +178,39 @@ static void a_table_of_one_counter_is_refused(void **state) {
     assert_true(has_size("mlcbf", "counters\0blocks\0", &two));
 }
 
+static void empty_files_are_cut_files(void **state) {
+    (void)state;
+    temporary          file = temporary_file();
+    tamis_open_options mapped = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set         *set = NULL;
+    mapped.flags = TAMIS_OPEN_MAP;
+    assert_int_equal(truncate(file.path, 0), 0);
+    assert_int_equal(tamis_open(file.path, NULL, &set, NULL), TAMIS_ERR_TRUNCATED);
+    assert_int_equal(tamis_open(file.path, &mapped, &set, NULL), TAMIS_ERR_TRUNCATED);
+    assert_null(set);
+    temporary_remove(&file);
+}
+
+/* A status alone does not tell what to do. */
+static void problems_say_what_is_wrong(void **state) {
+    (void)state;
+    tamis_problem    problem;
+    tamis_set       *back = NULL;
+    tamis_spec       asked = TAMIS_SPEC_INIT;
+    tamis_set *const set = sample_set("dlcbf", 16384, 100, 1);
+    buffer           file = sample_of(set), sent = buffer_sent(set, 0);
+    memcpy(file.bytes + PART_KIND, "nosuchkind", 11);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, &problem), TAMIS_ERR_KIND);
+    assert_non_null(strstr(problem.text, "kind is not in this build"));
+    asked.max_bytes = 64;
+    assert_int_equal(tamis_receive(sent.bytes, sent.n, &asked, &back, &problem), TAMIS_ERR_LIMIT);
+    assert_non_null(strstr(problem.text, "cannot make the set"));
+    tamis_free(set);
+    free(file.bytes);
+    free(sent.bytes);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_hashes_are_not_in_this_build),
@@ -185,6 +219,8 @@ int main(void) {
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
+        cmocka_unit_test(empty_files_are_cut_files),
+        cmocka_unit_test(problems_say_what_is_wrong),
     };
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
 }
