@@ -23,9 +23,12 @@
 #define PUMP_BYTES 65536
 
 struct tls_context {
-    SSL_CTX    *ssl;
-    const char *name;       /* --tls-name, or NULL */
-    char        asked[256]; /* the host of --cluster */
+    SSL_CTX        *ssl;
+    const char     *name;       /* --tls-name, or NULL */
+    char            asked[256]; /* the host of --cluster */
+    pthread_mutex_t lock;
+    pthread_cond_t  pump_ended;
+    size_t          n_pumps; /* that run */
 };
 
 static _Noreturn void die_of_tls(const char *failure) {
@@ -43,7 +46,9 @@ static void copy_host(const char *address, char *ret_host, size_t bytes) {
 
 tls_context *tls_open(const options *asked) {
     tls_context *const context = calloc(1, sizeof *context);
-    if (context == NULL) die("not enough memory");
+    if (context == NULL || pthread_mutex_init(&context->lock, NULL) != 0 ||
+        pthread_cond_init(&context->pump_ended, NULL) != 0)
+        die("not enough memory");
     context->name = asked->tls_name;
     copy_host(asked->cluster, context->asked, sizeof context->asked);
     context->ssl = SSL_CTX_new(TLS_client_method());
@@ -65,8 +70,15 @@ tls_context *tls_open(const options *asked) {
     return context;
 }
 
+/* A pump ends soon after its connection was closed. When the program ends, OpenSSL tears down what
+ * a pump that still runs would use. */
 void tls_close(tls_context *context) {
     if (context == NULL) return;
+    (void)pthread_mutex_lock(&context->lock);
+    while (context->n_pumps != 0) (void)pthread_cond_wait(&context->pump_ended, &context->lock);
+    (void)pthread_mutex_unlock(&context->lock);
+    (void)pthread_cond_destroy(&context->pump_ended);
+    (void)pthread_mutex_destroy(&context->lock);
     SSL_CTX_free(context->ssl);
     free(context);
 }
@@ -164,6 +176,7 @@ typedef struct moving_bytes {
 } moving_bytes;
 
 typedef struct tls_pump {
+    tls_context *context;
     SSL         *ssl;
     int          local; /* our end of the pair */
     bool         is_over;
@@ -213,6 +226,13 @@ static bool from_server(tls_pump *pump) {
     return n > 0;
 }
 
+static void count_pump(tls_context *context, int change) {
+    (void)pthread_mutex_lock(&context->lock);
+    context->n_pumps += (size_t)change;
+    if (context->n_pumps == 0) (void)pthread_cond_signal(&context->pump_ended);
+    (void)pthread_mutex_unlock(&context->lock);
+}
+
 /* Until one of the two ends closes. What came from the server before that is still handed on. */
 static void *run_pump(void *argument) {
     tls_pump *const pump = argument;
@@ -237,20 +257,24 @@ static void *run_pump(void *argument) {
     SSL_free(pump->ssl);
     (void)close(line);
     (void)close(pump->local);
+    tls_context *const context = pump->context;
     free(pump);
+    count_pump(context, -1);
     return NULL;
 }
 
 /* The descriptor for the client library, or -1. */
-static int start_pump(SSL *ssl) {
+static int start_pump(tls_context *context, SSL *ssl) {
     tls_pump *const pump = calloc(1, sizeof *pump);
     int             pair[2];
     pthread_t       thread;
     if (pump == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
         die("not enough memory for a connection");
+    pump->context = context;
     pump->ssl = ssl;
     pump->local = pair[1];
     (void)fcntl(pair[1], F_SETFL, O_NONBLOCK);
+    count_pump(context, 1);
     if (pthread_create(&thread, NULL, run_pump, pump) != 0)
         die("cannot start a thread for a connection");
     (void)pthread_detach(thread);
@@ -264,7 +288,7 @@ int tls_connect(tls_context *context, const char *host, int port, int timeout_ms
     if (ssl != NULL && SSL_set_fd(ssl, line) == 1 && SSL_set_tlsext_host_name(ssl, host) == 1 &&
         shake_hands(ssl, host, port, timeout_ms)) {
         check_name(context, ssl, host, port);
-        return start_pump(ssl);
+        return start_pump(context, ssl);
     }
     SSL_free(ssl);
     (void)close(line);

@@ -13,7 +13,9 @@ typedef struct tls_context tls_context;
 
 /* Read the files that the options name, or end the program. */
 tls_context *tls_open(const options *asked);
-void         tls_close(tls_context *context);
+
+/* After all connections are closed. */
+void tls_close(tls_context *context);
 
 /* Connect within `timeout_ms`; then the server's certificate is checked. Returns a descriptor for
  * plain bytes, or -1: nobody answers. A certificate that is not trusted ends the program.

@@ -541,8 +541,8 @@ static void fields_of_a_geometry_are_within_their_ranges(void **state) {
 
 /* ------------------------------------------------------------------ a limit of memory */
 
-/* The capacities that kinds have room for. With a layout for speed, a few more keys may still fit: as a
- * table that is only small. With the smallest layout they do not. */
+/* The capacities that kinds have room for. With a layout for speed, a few more keys may still fit,
+ * as a table that is only small. With the smallest layout they do not. */
 static void expect_capacities(const tamis_spec *spec) {
     tamis_plan rows[32];
     size_t     n, possible = 0;
