@@ -4,6 +4,7 @@
 #include "sample.h"
 
 #include "file_layout.h"
+#include "grow.h"
 #include "kind.h"
 #include "stream.h"
 
@@ -73,6 +74,9 @@ static void a_life_that_cannot_double_is_refused(void **state) {
     sample_seal(&file);
     assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
     le64_store(file.bytes + PART_CAPACITY, capacity);
+    le64_store(file.bytes + AT_BUCKETS_MOVED, set->kind->growing->group); /* but in no step */
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
     tamis_free(set);
     free(file.bytes);
 }
@@ -178,6 +182,23 @@ static void a_table_of_one_counter_is_refused(void **state) {
     assert_true(has_size("mlcbf", "counters\0blocks\0", &two));
 }
 
+static void the_least_number_of_a_field_can_be_asked_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind, *geometry;
+    } wishes[] = { { "vicbf", "counters=1000,counter_bits=2" }, { "bhcbf", "entries=2" } };
+    for (size_t i = 0; i < COUNT(wishes); i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        tamis_plan plan;
+        size_t     n;
+        spec.kind = wishes[i].kind;
+        spec.geometry = wishes[i].geometry;
+        spec.capacity = 1;
+        assert_int_equal(tamis_plan_kinds(&spec, &plan, 1, &n, NULL), TAMIS_OK);
+        if (plan.status != TAMIS_OK) fail_msg("%s: %d", wishes[i].geometry, plan.status);
+    }
+}
+
 static void empty_files_are_cut_files(void **state) {
     (void)state;
     temporary          file = temporary_file();
@@ -199,6 +220,12 @@ static void problems_say_what_is_wrong(void **state) {
     tamis_spec       asked = TAMIS_SPEC_INIT;
     tamis_set *const set = sample_set("dlcbf", 16384, 100, 1);
     buffer           file = sample_of(set), sent = buffer_sent(set, 0);
+    uint64_t const   places = le64_load(file.bytes + PART_GEOMETRY);
+    le64_store(file.bytes + PART_GEOMETRY, 0);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, &problem), TAMIS_ERR_CORRUPT);
+    assert_int_equal(problem.offset, PART_GEOMETRY);
+    le64_store(file.bytes + PART_GEOMETRY, places);
     memcpy(file.bytes + PART_KIND, "nosuchkind", 11);
     sample_seal(&file);
     assert_int_equal(read_status(&file, &problem), TAMIS_ERR_KIND);
@@ -219,6 +246,7 @@ int main(void) {
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
+        cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
         cmocka_unit_test(empty_files_are_cut_files),
         cmocka_unit_test(problems_say_what_is_wrong),
     };
