@@ -74,6 +74,12 @@ static void a_life_that_cannot_double_is_refused(void **state) {
     sample_seal(&file);
     assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
     le64_store(file.bytes + PART_CAPACITY, capacity);
+    le_double_store(file.bytes + AT_OVERFLOW, 1);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
+    le_double_store(file.bytes + AT_OVERFLOW, 0.5);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, NULL), TAMIS_OK);
     le64_store(file.bytes + AT_BUCKETS_MOVED, set->kind->growing->group); /* but in no step */
     sample_seal(&file);
     assert_int_equal(read_status(&file, NULL), TAMIS_ERR_CORRUPT);
@@ -199,12 +205,29 @@ static void the_least_number_of_a_field_can_be_asked_for(void **state) {
     }
 }
 
+static void a_set_for_one_key_is_read(void **state) {
+    (void)state;
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = "line";
+    spec.capacity = 1;
+    spec.fpr = 0.01;
+    tamis_set *const set = make_set_from(&spec);
+    buffer const     file = sample_of(set);
+    assert_int_equal(read_status(&file, NULL), TAMIS_OK);
+    tamis_free(set);
+    free(file.bytes);
+}
+
 static void empty_files_are_cut_files(void **state) {
     (void)state;
+    buffer const       nothing = { NULL, 0 };
+    tamis_problem      problem;
     temporary          file = temporary_file();
     tamis_open_options mapped = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *set = NULL;
     mapped.flags = TAMIS_OPEN_MAP;
+    assert_int_equal(receive_status(&nothing, &problem), TAMIS_ERR_TRUNCATED);
+    assert_int_equal(problem.offset, 0);
     assert_int_equal(truncate(file.path, 0), 0);
     assert_int_equal(tamis_open(file.path, NULL, &set, NULL), TAMIS_ERR_TRUNCATED);
     assert_int_equal(tamis_open(file.path, &mapped, &set, NULL), TAMIS_ERR_TRUNCATED);
@@ -247,6 +270,7 @@ int main(void) {
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
         cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
+        cmocka_unit_test(a_set_for_one_key_is_read),
         cmocka_unit_test(empty_files_are_cut_files),
         cmocka_unit_test(problems_say_what_is_wrong),
     };
