@@ -261,6 +261,137 @@ static void problems_say_what_is_wrong(void **state) {
     free(sent.bytes);
 }
 
+/* ------------------------------------------------------------------ streams of unusual senders */
+
+/* The stream of a set that can remove, with other numbers about its growth. Without copies, another
+ * set of its kind is made of it, which grows as far as the sender. */
+static buffer of_a_growing_set(uint64_t grow_to, uint64_t capacity, uint32_t stages) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = "line";
+    spec.capacity = 1500;
+    spec.grow_to = grow_to;
+    spec.abilities = TAMIS_CAN_REMOVE;
+    spec.fpr = 0.01;
+    tamis_set *const set = make_set_from(&spec);
+    buffer           sent = buffer_sent(set, 0);
+    size_t const     head = head_of(&sent);
+    tamis_free(set);
+    le64_store(sent.bytes + STREAM_AT_CAPACITY, capacity);
+    le64_store(sent.bytes + STREAM_AT_LIFETIME, capacity);
+    le32_store(sent.bytes + head - 8 - STREAM_GROWTH_BYTES + STREAM_STAGES, stages);
+    sample_seal_stream(&sent, head);
+    return sent;
+}
+
+#define MOST (UINT64_C(1) << 40)
+
+/* No set has more than 2^40 keys. A sender that says so becomes a set that does not grow. */
+static void a_sender_grows_to_the_largest_capacity_at_most(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t grow_to, capacity;
+        uint32_t stages;
+        bool     grows;
+    } senders[] = { { MOST, 1, 40, true },
+                    { MOST, 2, 39, true },
+                    { MOST, 1024, 30, true },
+                    { 6000, 1500, 2, true },
+                    { 6000, 1500, 30, false },
+                    { 6000, 1500, 41, false },
+                    { 6000, 1500, UINT32_MAX, false } };
+    for (size_t i = 0; i < COUNT(senders); i++) {
+        buffer const sent =
+            of_a_growing_set(senders[i].grow_to, senders[i].capacity, senders[i].stages);
+        tamis_set *const back = buffer_receive(&sent, NULL);
+        assert_int_equal(back->growth != NULL, senders[i].grows);
+        if (senders[i].grows) assert_true(grow_largest(back) >= senders[i].grow_to);
+        tamis_free(back);
+        free(sent.bytes);
+    }
+}
+
+/* The same stream with fewer fields in its geometry. */
+static buffer with_fields(const buffer *sent, uint32_t fields) {
+    size_t const head = head_of(sent), less = STREAM_AT_GEOMETRY + 8 * (size_t)fields;
+    buffer       changed = { NULL, 0 };
+    (void)buffer_write(&changed, sent->bytes, less + 8); /* and room for the checksum */
+    (void)buffer_write(&changed, sent->bytes + head, sent->n - head);
+    le32_store(changed.bytes + STREAM_AT_FIELDS, fields);
+    sample_seal_stream(&changed, less + 8);
+    return changed;
+}
+
+static tamis_set *small_dlcbf(const char *geometry) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    spec.kind = "dlcbf";
+    spec.geometry = geometry;
+    spec.capacity = 64;
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, 64);
+    return set;
+}
+
+#define COUNTED \
+    "tables=4,buckets=8,cells=8,remainder_bits=14,counter_bits=2,bucket_bytes=16,moves=0"
+
+/* What comes after the last field (a checksum) is no field: here it would be the counter's bits. */
+static void missing_fields_of_a_stream_are_0(void **state) {
+    (void)state;
+    tamis_set *const set = small_dlcbf(COUNTED);
+    buffer const     sent = buffer_sent(set, 0), cut = with_fields(&sent, 4);
+    tamis_problem    problem;
+    assert_int_equal(receive_status(&sent, NULL), TAMIS_OK);
+    assert_int_equal(receive_status(&cut, &problem), TAMIS_ERR_CORRUPT);
+    assert_int_equal(problem.offset, STREAM_AT_GEOMETRY);
+    tamis_free(set);
+    free(sent.bytes);
+    free(cut.bytes);
+}
+
+/* A newer version of a kind may have other fields, so nobody knows what that sender could do. */
+static void abilities_are_not_inherited_from_other_fields(void **state) {
+    (void)state;
+    tamis_set *const set = small_dlcbf(COUNTED);
+    buffer const     sent = buffer_sent(set, TAMIS_SEND_COPIES), other = with_fields(&sent, 6);
+    tamis_spec       spec = TAMIS_SPEC_INIT;
+    spec.fpr = 0.1;
+    spec.kind = "dlcbf";
+    tamis_set *const inherits = buffer_receive(&sent, &spec);
+    tamis_set *const plain = buffer_receive(&other, &spec);
+    assert_int_equal(inherits->abilities & TAMIS_CAN_REMOVE, TAMIS_CAN_REMOVE);
+    assert_int_equal(plain->abilities & TAMIS_CAN_REMOVE, 0);
+    tamis_free(set);
+    tamis_free(inherits);
+    tamis_free(plain);
+    free(sent.bytes);
+    free(other.bytes);
+}
+
+/* ------------------------------------------------------------------ buckets */
+
+/* Buckets of 4, 8 and 12 bytes, filled. What follows the last cell is the next bucket, and not 0. */
+static void buckets_without_padding_are_valid(void **state) {
+    (void)state;
+    static const char *const geometries[] = {
+        "tables=4,buckets=8,cells=2,remainder_bits=16,counter_bits=0,bucket_bytes=4,moves=0",
+        "tables=4,buckets=8,cells=4,remainder_bits=16,counter_bits=0,bucket_bytes=8,moves=0",
+        "tables=4,buckets=8,cells=8,remainder_bits=12,counter_bits=0,bucket_bytes=12,moves=0",
+    };
+    for (size_t i = 0; i < COUNT(geometries); i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.kind = "dlcbf";
+        spec.geometry = geometries[i];
+        spec.capacity = 16;
+        tamis_set *const set = make_set_from(&spec);
+        for (uint64_t id = 0; tamis_add_id(set, id) == TAMIS_OK; id++) {
+        }
+        buffer const file = sample_of(set);
+        assert_int_equal(read_status(&file, NULL), TAMIS_OK);
+        tamis_free(set);
+        free(file.bytes);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_hashes_are_not_in_this_build),
@@ -273,6 +404,10 @@ int main(void) {
         cmocka_unit_test(a_set_for_one_key_is_read),
         cmocka_unit_test(empty_files_are_cut_files),
         cmocka_unit_test(problems_say_what_is_wrong),
+        cmocka_unit_test(a_sender_grows_to_the_largest_capacity_at_most),
+        cmocka_unit_test(missing_fields_of_a_stream_are_0),
+        cmocka_unit_test(abilities_are_not_inherited_from_other_fields),
+        cmocka_unit_test(buckets_without_padding_are_valid),
     };
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
 }
