@@ -369,7 +369,7 @@ static void abilities_are_not_inherited_from_other_fields(void **state) {
 
 /* ------------------------------------------------------------------ buckets */
 
-/* Buckets of 4, 8 and 12 bytes, filled. What follows the last cell is the next bucket, and not 0. */
+/* Filled buckets of 4, 8 and 12 bytes. What follows the last cell is the next bucket, and not 0. */
 static void buckets_without_padding_are_valid(void **state) {
     (void)state;
     static const char *const geometries[] = {
