@@ -49,10 +49,8 @@ static bool front_read(const char *bytes, size_t n, piece_front *ret_front) {
 /* Different contents have different stamps, also in another process. The address is that of the
  * account: defragmentation may move the value itself between two pieces of a dump. */
 static uint64_t stamp_of(const tamis_value *value) {
-    char                        bytes[24];
-    const memory_account *const account = value->account;
-    uint64_t                    address;
-    memcpy(&address, &account, sizeof address);
+    char           bytes[24];
+    uint64_t const address = (uintptr_t)value->account;
     put64(bytes, value->changes);
     put64(bytes + 8, value->items);
     put64(bytes + 16, address);
