@@ -145,6 +145,11 @@ static tamis_status receive_list(tamis_set *set, const stream *sent, const uint8
 
 /* ------------------------------------------------------------------ which set to make */
 
+static tamis_status say_impossible_growth(tamis_problem *problem) {
+    return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, STREAM_AT_GEOMETRY,
+                            "has a set that cannot grow like that");
+}
+
 /* The same set as the sent one. */
 static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
                                 tamis_problem *problem) {
@@ -171,10 +176,7 @@ static tamis_status choose_same(const stream *sent, tamis_choice *ret_choice,
                                   .stages = sent->stages,
                                   .overflow = sent->overflow };
     memcpy(ret_choice->geometry, sent->geometry, sizeof ret_choice->geometry);
-    if (sent->grows && !tamis_grow_is_possible(ret_choice)) {
-        return tamis_stream_say(problem, TAMIS_ERR_CORRUPT, STREAM_AT_GEOMETRY,
-                                "has a set that cannot grow like that");
-    }
+    if (sent->grows && !tamis_grow_is_possible(ret_choice)) return say_impossible_growth(problem);
     return TAMIS_OK;
 }
 
@@ -291,6 +293,7 @@ static tamis_status choose_without_spec(const stream *sent, tamis_choice *ret_ch
     tamis_spec same_kind = TAMIS_SPEC_INIT;
     same_kind.kind = sent->kind;
     if (sent->grows) same_kind.grow_to = last_capacity(sent);
+    if (sent->grows && same_kind.grow_to == 0) return say_impossible_growth(problem);
     return choose_new(sent, &same_kind, ret_choice, problem);
 }
 
