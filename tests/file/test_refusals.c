@@ -368,6 +368,32 @@ static void abilities_are_not_inherited_from_other_fields(void **state) {
     free(other.bytes);
 }
 
+/* ------------------------------------------------------------------ blocks */
+
+/* Each 64 KiB of a body have a checksum of 8 bytes, the rest has one, too, and there is none for
+ * nothing. */
+static void every_block_has_one_checksum(void **state) {
+    (void)state;
+    static const struct {
+        const char *geometry;
+        size_t      body, blocks;
+    } bodies[] = { { "bits=523776,hashes=4,blocked=1", 65472, 1 },
+                   { "bits=524288,hashes=4,blocked=1", 65536, 1 },
+                   { "bits=524800,hashes=4,blocked=1", 65600, 2 },
+                   { "bits=1048576,hashes=4,blocked=1", 131072, 2 } };
+    for (size_t i = 0; i < COUNT(bodies); i++) {
+        tamis_spec spec = TAMIS_SPEC_INIT;
+        spec.kind = "bloom";
+        spec.geometry = bodies[i].geometry;
+        spec.capacity = 1000;
+        tamis_set *const set = make_set_from(&spec);
+        buffer const     file = buffer_of(set);
+        assert_int_equal(file.n, 4096 + bodies[i].body + 8 * bodies[i].blocks + 16);
+        tamis_free(set);
+        free(file.bytes);
+    }
+}
+
 /* ------------------------------------------------------------------ buckets */
 
 /* Filled buckets of 4, 8 and 12 bytes. What follows the last cell is the next bucket, and not 0. */
@@ -408,6 +434,7 @@ int main(void) {
         cmocka_unit_test(a_sender_grows_to_the_largest_capacity_at_most),
         cmocka_unit_test(missing_fields_of_a_stream_are_0),
         cmocka_unit_test(abilities_are_not_inherited_from_other_fields),
+        cmocka_unit_test(every_block_has_one_checksum),
         cmocka_unit_test(buckets_without_padding_are_valid),
     };
     return cmocka_run_group_tests_name("refusals", tests, NULL, NULL);
