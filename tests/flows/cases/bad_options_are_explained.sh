@@ -7,7 +7,7 @@ code_of tamis-flows tcp --flows 1X made
 code_of tamis-flows tcp --flows 0 made
 code_of tamis-flows tcp --memory 16X made
 code_of tamis-flows tcp --memory 1 made
-code_of tamis-flows tcp --memory 100 made
+code_of tamis-flows tcp --memory 20 made
 code_of tamis-flows tcp --memory 100 --kind line made
 code_of tamis-flows tcp --kind state_bloom made
 code_of tamis-flows tcp --memory 1M --flows 1M made
