@@ -161,6 +161,35 @@ static void a_limit_alone_keeps_an_unusual_geometry(void **state) {
     tamis_free(back);
 }
 
+/* With a limit of memory and a kind, the set is of that kind; reserved bytes are named by the place
+ * of the first. */
+static void a_limit_with_a_kind_makes_that_kind(void **state) {
+    (void)state;
+    tamis_spec    spec = TAMIS_SPEC_INIT, limited = TAMIS_SPEC_INIT;
+    tamis_set    *back = NULL;
+    tamis_problem problem;
+    spec.kind = "line";
+    spec.capacity = 3000;
+    spec.fpr = 0.001;
+    limited.max_bytes = UINT64_C(1) << 20;
+    limited.kind = "rank";
+    tamis_set *const set = make_set_from(&spec);
+    add_ids(set, 0, 300);
+    buffer const sent = buffer_sent(set, 0);
+    assert_int_equal(tamis_receive(sent.bytes, sent.n, &limited, &back, NULL), TAMIS_OK);
+    assert_string_equal(back->kind->name, "rank");
+    for (uint64_t id = 0; id < 300; id++) assert_true(tamis_has_id(back, id));
+    buffer file = sample_of(set);
+    file.bytes[28] = 1;
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, &problem), TAMIS_ERR_CORRUPT);
+    assert_int_equal(problem.offset, 28);
+    free(file.bytes);
+    free(sent.bytes);
+    tamis_free(set);
+    tamis_free(back);
+}
+
 static bool has_size(const char *name, const char *fields, const uint64_t *changes) {
     const tamis_kind *kind;
     uint64_t          g[TAMIS_MAX_FIELDS] = { 0 }, bytes;
@@ -426,6 +455,7 @@ int main(void) {
         cmocka_unit_test(impossible_numbers_of_a_stream_are_named),
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
+        cmocka_unit_test(a_limit_with_a_kind_makes_that_kind),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
         cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
         cmocka_unit_test(a_set_for_one_key_is_read),
