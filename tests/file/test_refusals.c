@@ -7,6 +7,7 @@
 #include "grow.h"
 #include "kind.h"
 #include "stream.h"
+#include "theory/overlaid_size.h"
 
 #include <tamis/states.h>
 #include <unistd.h>
@@ -190,6 +191,26 @@ static void a_limit_with_a_kind_makes_that_kind(void **state) {
     tamis_free(back);
 }
 
+/* Programs print the text of a problem if there is one. */
+static void a_call_that_succeeds_leaves_no_problem(void **state) {
+    (void)state;
+    tamis_problem      problem = { .status = TAMIS_OK };
+    tamis_set         *read = NULL, *received = NULL;
+    tamis_open_options shared = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_spec         spec = TAMIS_SPEC_INIT;
+    shared.shared = spec.shared = true;
+    tamis_set *const set = sample_set("line", 16384, 100, 1);
+    buffer           file = sample_of(set), sent = buffer_sent(set, 0);
+    assert_int_equal(tamis_read(file.bytes, file.n, &shared, &read, &problem), TAMIS_OK);
+    assert_int_equal(tamis_receive(sent.bytes, sent.n, &spec, &received, &problem), TAMIS_OK);
+    assert_string_equal(problem.text, "");
+    tamis_free(set);
+    tamis_free(read);
+    tamis_free(received);
+    free(file.bytes);
+    free(sent.bytes);
+}
+
 static bool has_size(const char *name, const char *fields, const uint64_t *changes) {
     const tamis_kind *kind;
     uint64_t          g[TAMIS_MAX_FIELDS] = { 0 }, bytes;
@@ -215,6 +236,21 @@ static void a_table_of_one_counter_is_refused(void **state) {
     static const uint64_t one = 1, two = 2;
     assert_false(has_size("mlcbf", "counters\0blocks\0", &one));
     assert_true(has_size("mlcbf", "counters\0blocks\0", &two));
+}
+
+/* A counter of one bit would stick at its first key. */
+static void states_have_no_counters_of_one_bit(void **state) {
+    (void)state;
+    const tamis_kind *kind;
+    uint64_t          bytes, g[TAMIS_MAX_FIELDS] = { 0 };
+    g[OVERLAID_CELLS] = 1024;
+    g[OVERLAID_HASHES] = g[OVERLAID_VALUES] = 4;
+    assert_int_equal(tamis_kind_find("state_direct", NULL, &kind), TAMIS_OK);
+    for (uint64_t bits = 0; bits <= OVERLAID_MAX_COUNTER_BITS + 1; bits++) {
+        g[OVERLAID_COUNTER_BITS] = bits;
+        bool const is_possible = bits != 1 && bits <= OVERLAID_MAX_COUNTER_BITS;
+        assert_int_equal(kind->body_bytes(g, &bytes), is_possible);
+    }
 }
 
 static void the_least_number_of_a_field_can_be_asked_for(void **state) {
@@ -456,7 +492,9 @@ int main(void) {
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
         cmocka_unit_test(a_limit_with_a_kind_makes_that_kind),
+        cmocka_unit_test(a_call_that_succeeds_leaves_no_problem),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
+        cmocka_unit_test(states_have_no_counters_of_one_bit),
         cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
         cmocka_unit_test(a_set_for_one_key_is_read),
         cmocka_unit_test(empty_files_are_cut_files),
