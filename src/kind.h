@@ -402,7 +402,7 @@ typedef struct tamis_kind {
  * such kind, TAMIS_ERR_NOT_BUILT if this build or processor has no such instruction set. */
 tamis_status tamis_kind_find(const char *name, const char *isa, const tamis_kind **ret_kind);
 
-/* Can this processor have more than some 20 cache misses in flight? See `long_chunk`. */
+/* Can this processor have more than some 20 cache misses in flight? See `fetch` of kind_calls. */
 bool tamis_has_many_misses(void);
 
 /* The i-th kind of sets, or of states, in its best instruction set, or NULL. */
