@@ -160,6 +160,7 @@ static void wrap_calm(const kind_calls *own, kind_calls *calls) {
 static void wrap_moving(const kind_growing *growing, const kind_calls *own, kind_calls *calls) {
     calls->has_id = NULL;
     calls->remove_id = NULL;
+    calls->fetch_id = NULL;
     calls->has = own->has != NULL ? grow_has : NULL;
     calls->remove = own->remove != NULL ? grow_remove : NULL;
     calls->remove_copy = NULL; /* by two calls */

@@ -19,6 +19,7 @@ struct tamis_set {
     bool (*has_id)(const tamis_table *table, uint64_t id); /* see tamis_handle_bind() */
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
+    void (*fetch_id)(const tamis_table *table, uint64_t id);
     void (*hash_ids)(const tamis_table *table, const uint64_t *ids, unsigned n, uint64_t *ret_hash);
     unsigned           ask_chunk, update_chunk; /* keys in a chunk of a batch (kind.h, chunk) */
     const kind_calls  *calls; /* functions on keys: of the kind, or of its form for the geometry */

@@ -29,6 +29,7 @@
  *     kind_calls    every kind has     for an ability         for speed
  *     one key       has add            remove count           add_new remove_copy add_copies
  *                                                             has_id add_id remove_id
+ *                                                             fetch_id
  *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
  *                                      add_balanced           count_chunk hash_ids chunk
  *                                                             fetch fetch_more has_rolling
@@ -246,6 +247,9 @@ typedef struct kind_calls {
     bool (*has_id)(const tamis_table *table, uint64_t id);
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
+    /* Optional, for speed, and only with `fetch`: the same as `fetch` for a lookup of one such id.
+     */
+    void (*fetch_id)(const tamis_table *table, uint64_t id);
     /* Optional, for speed: add a key `copies` times, 1 or more. Either all are added, with the same
      * bytes as by single adds (copies beyond saturation change nothing); or it returns _FULL, and
      * nothing has changed. */

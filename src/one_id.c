@@ -29,6 +29,16 @@ static tamis_status any_remove_id(tamis_table *table, uint64_t id) {
     return status;
 }
 
+static void any_fetch_id(const tamis_table *table, uint64_t id) {
+    const tamis_set *const set = set_of_table(table);
+    tamis_fetch_hash(set, keyhash_id(&set->hasher, id));
+}
+
+static void fetch_nothing(const tamis_table *table, uint64_t id) {
+    (void)table;
+    (void)id;
+}
+
 static void any_hash_ids(const tamis_table *table, const uint64_t *ids, unsigned n,
                          uint64_t *ret_hash) {
     const keyhash *const hasher = &set_of_table(table)->hasher;
@@ -52,6 +62,8 @@ void tamis_handle_bind(tamis_set *set) {
         is_mixed && set->calls->remove_id != NULL ? set->calls->remove_id : any_remove_id;
     set->hash_ids = is_mixed && set->calls->hash_ids != NULL ? set->calls->hash_ids : any_hash_ids;
     if (!can_remove) set->remove_id = cannot_remove_id;
+    set->fetch_id = is_mixed && set->calls->fetch_id != NULL ? set->calls->fetch_id : any_fetch_id;
+    if (set->calls->fetch == NULL) set->fetch_id = fetch_nothing;
     unsigned const chunk = set->calls->chunk != 0 ? set->calls->chunk : TAMIS_CHUNK;
     bool const     is_long = tamis_has_many_misses();
     set->ask_chunk = is_long && set->calls->has_long_lookups ? TAMIS_CHUNK : chunk;
@@ -81,4 +93,9 @@ tamis_status tamis_remove_id(tamis_set *set, uint64_t id) {
     if (set == NULL) return TAMIS_ERR_ARGUMENT;
     tamis_status const status = handle_change_status(set);
     return status == TAMIS_OK ? set->remove_id(&set->table, id) : status;
+}
+
+void tamis_fetch_id(const tamis_set *set, uint64_t id) {
+    TAMIS_ASSERT(set != NULL);
+    if (set != NULL) set->fetch_id(&set->table, id);
 }

@@ -2,7 +2,7 @@
  * kind.
  *
  * This is hop 1 of every operation on one key, whether it comes as bytes, as an id or as a hash.
- * The three shortest calls, for one id, are in one_id.c; those for many keys are in set_batch.c.
+ * The four shortest calls, for one id, are in one_id.c; those for many keys are in set_batch.c.
  */
 #include "set_door.h"
 
@@ -86,11 +86,6 @@ void tamis_fetch(const tamis_set *set, const void *key, size_t key_bytes) {
     bool const is_given = set != NULL && is_key(key, key_bytes);
     TAMIS_ASSERT(is_given);
     if (is_given) tamis_fetch_hash(set, keyhash_bytes(&set->hasher, key, key_bytes));
-}
-
-void tamis_fetch_id(const tamis_set *set, uint64_t id) {
-    TAMIS_ASSERT(set != NULL);
-    if (set != NULL) tamis_fetch_hash(set, keyhash_id(&set->hasher, id));
 }
 
 /* ------------------------------------------------------------------ keys given as bytes */

@@ -196,6 +196,11 @@ static void bloom_fetch(const tamis_table *table, const uint64_t *hash, unsigned
     }
 }
 
+static void bloom_fetch_id(const tamis_table *table, uint64_t id) {
+    uint64_t const hash = hash_id(&table->ids, id);
+    bloom_fetch(table, &hash, 1, false);
+}
+
 /* The front door has prefetched the lines of the chunk by bloom_fetch(), so that these two only
  * loop. The answers of a chunk are a mask, and no branch depends on them. */
 TAMIS_INLINE uint64_t bloom_has_chunk_blocked_as(const tamis_table *table, const uint64_t *hash,
@@ -250,6 +255,7 @@ TAMIS_INLINE unsigned bloom_add_chunk_blocked_as(tamis_table *table, const uint6
                                                   .has_rolling = bloom_has_rolling_##name,         \
                                                   .add_chunk = bloom_add_chunk_##name,             \
                                                   .fetch = bloom_fetch,                            \
+                                                  .fetch_id = bloom_fetch_id,                      \
                                                   .chunk = BLOOM_CHUNK,                            \
                                                   .has_long_lookups = true,                        \
                                                   .has_long_updates = true };

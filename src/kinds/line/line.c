@@ -275,10 +275,13 @@ static const kind_sharing line_sharing = { .derived_words = LINE_DERIVED_WORDS,
     .remove_id = line_remove_id_bare, .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, \
     .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
 
-static const kind_calls line_bare = {
-    LINE_BARE_CALLS,     .fetch = line_fetch_bare, .has_rolling = line_has_rolling_bare,
-    .chunk = LINE_CHUNK, .has_long_lookups = true, .has_long_updates = true
-};
+static const kind_calls line_bare = { LINE_BARE_CALLS,
+                                      .fetch = line_fetch_bare,
+                                      .fetch_id = line_fetch_id_bare,
+                                      .has_rolling = line_has_rolling_bare,
+                                      .chunk = LINE_CHUNK,
+                                      .has_long_lookups = true,
+                                      .has_long_updates = true };
 
 /* For bodies of up to LINE_CACHED_BYTES. Nothing is prefetched, so chunks need not be small. */
 static const kind_calls line_bare_cached = { LINE_BARE_CALLS };
@@ -326,6 +329,7 @@ KIND_EXPORT(line) = {
         .add_chunk = line_add_chunk,
         .remove_chunk = line_remove_chunk,
         .fetch = line_fetch,
+        .fetch_id = line_fetch_id,
         .chunk = LINE_CHUNK,
         .has_long_lookups = true,
     },

@@ -480,6 +480,10 @@ TAMIS_INLINE uint64_t line_remove_chunk_as(tamis_table *table, const uint64_t *h
                                  bool is_update) {                                                \
         line_fetch_as(table, hash, n, is_update, is_bare);                                        \
     }                                                                                             \
+    static void line_fetch_id##name(const tamis_table *table, uint64_t id) {                      \
+        uint64_t const hash = hash_id(&table->ids, id);                                           \
+        line_fetch_as(table, &hash, 1, false, is_bare);                                           \
+    }                                                                                             \
     static unsigned line_add_chunk##name(tamis_table *table, const uint64_t *hash, unsigned n) {  \
         return line_add_chunk_as(table, hash, n, is_bare);                                        \
     }                                                                                             \
