@@ -123,8 +123,8 @@ tamis_set *tamis_handle_new(const tamis_kind *kind, const uint64_t *geometry,
                             const tamis_allocator *allocator);
 
 /* one_id.c: set the hash of the handle's keys, and choose its functions for ids: those of the kind,
- * if it has them and the hash allows it. They get the table of a set, so that a call is one jump.
- * */
+ * if it has them and the hash allows it. They get the table of a set, so that a call is one
+ * jump. */
 void tamis_handle_set_hash(tamis_set *set, const keyhash *hasher);
 void tamis_handle_bind(tamis_set *set);
 
@@ -209,8 +209,8 @@ typedef struct tamis_choice {
     uint64_t          max_bytes;       /* as in tamis_spec */
 } tamis_choice;
 
-/* planner.c: choose a kind and a geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT, _NOT_BUILT.
- * */
+/* planner.c: choose a kind and a geometry. TAMIS_OK, _ARGUMENT, _KIND, _CANNOT, _LIMIT,
+ * _NOT_BUILT. */
 tamis_status tamis_choose(const tamis_request *request, tamis_choice *ret_choice,
                           tamis_problem *problem);
 
@@ -288,8 +288,8 @@ tamis_table tamis_sum_tables(const tamis_set *set);
 tamis_status tamis_table_add_copies(const kind_calls *calls, tamis_table *table, uint64_t hash,
                                     uint64_t copies);
 
-/* open.c: open a set, or states. A file of states is refused if a set is wanted, and the reverse.
- * */
+/* open.c: open a set, or states. A file of states is refused if a set is wanted, and the
+ * reverse. */
 tamis_status tamis_file_open(const char *path, const tamis_open_options *options, bool is_states,
                              tamis_set **ret_set, tamis_problem *problem);
 tamis_status tamis_file_open_fd(int fd, const tamis_open_options *options, bool is_states,

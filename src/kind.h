@@ -247,8 +247,7 @@ typedef struct kind_calls {
     bool (*has_id)(const tamis_table *table, uint64_t id);
     tamis_status (*add_id)(tamis_table *table, uint64_t id);
     tamis_status (*remove_id)(tamis_table *table, uint64_t id);
-    /* Optional, for speed, and only with `fetch`: the same as `fetch` for a lookup of one such id.
-     */
+    /* Optional, for speed, only with `fetch`: the same as `fetch` for a lookup of one such id. */
     void (*fetch_id)(const tamis_table *table, uint64_t id);
     /* Optional, for speed: add a key `copies` times, 1 or more. Either all are added, with the same
      * bytes as by single adds (copies beyond saturation change nothing); or it returns _FULL, and

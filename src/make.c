@@ -127,8 +127,8 @@ tamis_choice tamis_choice_to_follow(const tamis_set *other) {
     return choice;
 }
 
-/* The hash of a new set: that of `like`, or one with the given seed or a random one. TAMIS_OK, _IO.
- * */
+/* The hash of a new set: that of `like`, or one with the given seed or a random one. TAMIS_OK,
+ * _IO. */
 static tamis_status make_hasher(const tamis_request *request, keyhash *ret_hasher,
                                 tamis_problem *problem) {
     bool const       is_like = request->like != NULL;

@@ -49,8 +49,8 @@ typedef struct incoming {
     bool               is_trusted;
 } incoming;
 
-/* Take the blocks first..first+n-1: read each, unless the file is mapped, and compare its checksum.
- * */
+/* Take the blocks first..first+n-1: read each, unless the file is mapped, and compare its
+ * checksum. */
 static tamis_status body_take_group(const incoming *body, uint64_t first, unsigned n,
                                     const uint8_t *checksums) {
     for (unsigned i = 0; i < n; i++) {

@@ -227,8 +227,8 @@ static tamis_status header_part_of(const source *from, const uint8_t *h, tamis_s
     return TAMIS_OK;
 }
 
-/* The second table of a set in a step of growing: twice the buckets, and the same number of prints.
- * */
+/* The second table of a set in a step of growing: twice the buckets, and the same number of
+ * prints. */
 static tamis_status header_next(const source *from, const uint8_t *h, tamis_set *set) {
     const uint8_t *const p = h + PART_BYTES;
     tamis_table *const   next = &set->growth->next;

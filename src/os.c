@@ -165,8 +165,8 @@ static bool save_find(const char *path, os_save *save, int *reterr) {
 /* Look at the file at the name, if there is one. It must be a regular file: replacing a device or a
  * pipe by a rename would destroy it. And it must be writable: a rename needs only the permissions
  * of the folder, so without this check a save would replace a file that its owner has protected. A
- * file without any write permission is refused even for root, for whom access(2) allows everything.
- * */
+ * file without any write permission is refused even for root, for whom access(2) allows
+ * everything. */
 static bool save_look(const os_save *save, bool *ret_exists, struct stat *ret_about, int *reterr) {
     *ret_exists = fstatat(save->folder, save->name, ret_about, AT_SYMLINK_NOFOLLOW) == 0;
     if (!*ret_exists) return errno == ENOENT || fail(reterr, errno);
@@ -204,8 +204,8 @@ static bool save_create(os_save *save, int *reterr) {
 
 /* Give the new file the owner, group and mode of the old one, as far as the system allows: only
  * root can change the owner, and others can set only a group they are in. If the group cannot be
- * kept, the new group gets no more rights than everybody has, since its members are other people.
- * */
+ * kept, the new group gets no more rights than everybody has, since its members are other
+ * people. */
 static void save_keep_rights(const os_save *save, const struct stat *old) {
     struct stat new;
     mode_t mode = old->st_mode & 0777;

@@ -106,8 +106,8 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le64_store(h + AT_CHECKSUM, tamis_checksum(h, AT_CHECKSUM));
 }
 
-/* Write a body, block by block. Returns where the next checksum goes, or NULL: the writer stopped.
- * */
+/* Write a body, block by block. Returns where the next checksum goes, or NULL: the writer
+ * stopped. */
 static uint8_t *write_body(const tamis_table *table, uint8_t *checksums, tamis_writer *writer,
                            void *context) {
     uint64_t const blocks = file_blocks(table->body_bytes);

@@ -177,8 +177,8 @@ static __attribute__((unused)) uint64_t state_overlaid_keys(const tamis_table *t
 /* Combine the contents of two cells that are both in use. */
 typedef uint64_t state_overlaid_join(const overlaid_shape *shape, uint64_t a, uint64_t b);
 
-/* Add all cells of `from`. A cell that is in use in both keeps the timer that was refreshed later.
- * */
+/* Add all cells of `from`. A cell that is in use in both keeps the timer that was refreshed
+ * later. */
 TAMIS_INLINE void state_overlaid_merge(tamis_table *into, const tamis_table *from,
                                        state_overlaid_join *join) {
     const overlaid_shape *const shape = state_overlaid_shape(into);

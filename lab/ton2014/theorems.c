@@ -218,8 +218,8 @@ static void count_ways(unsigned from, unsigned to, unsigned ways[TILDE_MOST]) {
     }
 }
 
-/* Definition 2: sums of up to h numbers differ from each other and from all sums of more numbers.
- * */
+/* Definition 2: sums of up to h numbers differ from each other and from all sums of more
+ * numbers. */
 static bool is_tilde(unsigned h) {
     unsigned few[TILDE_MOST] = { 0 }, more[TILDE_MOST] = { 0 };
     count_ways(1, h, few);

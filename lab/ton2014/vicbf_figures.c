@@ -193,8 +193,8 @@ static void record_factor(lab_run *run, unsigned bits, const char *published) {
 }
 
 /* Computed with counters of 7 bits, of which few stick, and compared with the printed ratios. The
- * printed rates come from one or two filters; their ratio at 30 bits is larger than the true one.
- * */
+ * printed rates come from one or two filters; their ratio at 30 bits is larger than the true
+ * one. */
 static void record_own_factor(lab_run *run, unsigned bits, double printed) {
     static const scheme narrow = { .bits = 7,
                                    .config = { VI_VI, N, { 0, 0, 0, 7, VI_GENERAL, 0 } } };

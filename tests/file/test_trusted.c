@@ -17,7 +17,8 @@ static unsigned times = 1;
 
 #define MAX_BLOCKS 64
 
-/* What is handed out now; an entry whose bytes are 0 is free. */ static struct {
+/* What is handed out now; an entry whose bytes are 0 is free. */
+static struct {
     fenced memory;
     size_t bytes;
 } blocks[MAX_BLOCKS];

@@ -210,8 +210,8 @@ static void a_flood_does_not_hide_a_scan(void **state) {
     assert_int_equal(n_found, 1);
 }
 
-/* One good connection per second and retries of a dead service: not a scan, whatever else it does.
- * */
+/* One good connection per second and retries of a dead service: not a scan, whatever else it
+ * does. */
 static void retries_beside_good_connections_are_no_scan(void **state) {
     (void)state;
     host_end const from = make_host(1, 40000), dead = make_host(5, 99);
@@ -369,8 +369,8 @@ static void the_busiest_hosts_are_found(void **state) {
     machine_free(&tcp);
 }
 
-/* A million flows, of which one target has a tenth: the sample finds it, within six of its errors.
- * */
+/* A million flows, of which one target has a tenth: the sample finds it, within six of its
+ * errors. */
 static void samples_estimate_large_numbers(void **state) {
     (void)state;
     dice random = dice_start();

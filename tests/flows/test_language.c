@@ -182,8 +182,8 @@ static void large_machines_do_without_the_client(void **state) {
     machine_free(&m);
 }
 
-/* Whoever sends first, and whatever the machine says, the client is the end that opened the flow.
- * */
+/* Whoever sends first, and whatever the machine says, the client is the end that opened the
+ * flow. */
 static void the_client_is_kept(void **state) {
     (void)state;
     machine m = read_valid("machine m\nstate a timeout 1s\nstate b timeout 1s\n"

@@ -74,12 +74,12 @@ void both_check_bytes(const both *b);
 /* Fair and unfair histories of `steps` operations in every geometry, on every instruction set. */
 void check_histories(const tested *target, uint64_t steps);
 
-/* Chunks have the same results as single calls for their keys. For kinds that have chunk functions.
- * */
+/* Chunks have the same results as single calls for their keys. For kinds that have chunk
+ * functions. */
 void check_chunks(const tested *target);
 
-/* Compare merged tables place by place, including stuck ones; all keys of both are in the result.
- * */
+/* Compare merged tables place by place, including stuck ones; all keys of both are in the
+ * result. */
 void check_merges(const tested *target);
 
 /* The rate that a table reports is right, with 0 to `keys` - 1 keys. */

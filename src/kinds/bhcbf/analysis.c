@@ -128,8 +128,8 @@ static double keep_one_more(const pairs *layout, unsigned j, double *kept) {
 /* ------------------------------------------------------------------ what entries exclude */
 
 /* If `times` numbers are subtracted from a sum of j keys, the rest is between -times x width and j
- * x width. If the rest is not a sum of j - times numbers, the entry does not contain these numbers.
- * */
+ * x width. If the rest is not a sum of j - times numbers, the entry does not contain these
+ * numbers. */
 static bool is_left(const sums *table, unsigned j, unsigned times, int64_t rest) {
     return rest >= 0 &&
            sums_may_be(table, j - times, (uint64_t)rest + (uint64_t)(j - times) * table->least);

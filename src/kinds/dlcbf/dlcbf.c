@@ -268,8 +268,8 @@ static void dlcbf_set_copies(const dlcbf_shape *s, const dlcbf_found *found, uin
               dlcbf_cell(s, copies, cells_print(&s->cells, old)));
 }
 
-/* Add up to `copies` copies, as many as fit into one cell; returns how many. 0: there is no room.
- * */
+/* Add up to `copies` copies, as many as fit into one cell; returns how many. 0: there is no
+ * room. */
 TAMIS_INLINE uint64_t dlcbf_add_some(tamis_table *table, uint64_t fingerprint, uint64_t copies,
                                      const dlcbf_found *found) {
     const dlcbf_shape *const s = dlcbf_shape_of(table);

@@ -33,8 +33,8 @@
 
 /* Fill in the free fields, for the smallest table. If the number of counters is fixed, the lowest
  * possible rate is chosen, whatever it is. If no table with the fixed fields counts as far as
- * requested, or VI_MAX_COUNT is less, a table that counts less is chosen. False: there is no table.
- * */
+ * requested, or VI_MAX_COUNT is less, a table that counts less is chosen. False: there is no
+ * table. */
 bool tamis_vi_choose(const tamis_need *need, uint64_t *ret_geometry);
 
 #endif

@@ -187,8 +187,8 @@ static double share_too_high(const uint64_t *g, uint64_t n, unsigned tables) {
 }
 
 /* Within 3% and 4 sigma. Counts that are too high are not independent, so sigma is taken as twice
- * that of independent keys.
- * */
+ * that of independent
+ * keys. */
 static void counts_are_too_high_as_often_as_stated(void **state) {
     (void)state;
     static const struct {
