@@ -232,6 +232,8 @@ tamis_status tamis_say_none_can(const tamis_request *request, tamis_problem *pro
                                  (unsigned long long)need->work.copies);
     }
     return tamis_problem_say(problem, TAMIS_ERR_CANNOT,
-                             "no kind can do all of that: ask for fewer keys, higher rates or "
-                             "fewer abilities");
+                             "no kind can do all of that%s: %sask for fewer keys, higher rates or "
+                             "fewer abilities",
+                             request->geometry != NULL ? " in that geometry" : "",
+                             request->geometry != NULL ? "leave its fields free, or " : "");
 }

@@ -93,6 +93,18 @@ static void spec_fpr_0_needs_a_geometry_that_says_the_size(void **state) {
     expect_no_set(&spec, TAMIS_ERR_CANNOT);
 }
 
+/* Of a geometry that no kind has, the problem does not only ask for fewer keys. */
+static void a_geometry_that_no_kind_has_is_told(void **state) {
+    (void)state;
+    tamis_spec    spec = good_spec();
+    tamis_set    *set = NO_SET;
+    tamis_problem problem = { 0 };
+    spec.geometry = "hashes=99999";
+    assert_int_equal(tamis_create(&spec, &set, &problem), TAMIS_ERR_CANNOT);
+    assert_ptr_equal(set, NO_SET);
+    assert_non_null(strstr(problem.text, "in that geometry: leave its fields free"));
+}
+
 static void spec_abilities_are_the_known_ones(void **state) {
     (void)state;
     tamis_spec spec = good_spec();
@@ -536,6 +548,7 @@ int main(void) {
         cmocka_unit_test(spec_fpr_is_1e_12_to_a_half),
         cmocka_unit_test(spec_fpr_may_be_0_with_a_geometry),
         cmocka_unit_test(spec_fpr_0_needs_a_geometry_that_says_the_size),
+        cmocka_unit_test(a_geometry_that_no_kind_has_is_told),
         cmocka_unit_test(spec_abilities_are_the_known_ones),
         cmocka_unit_test(spec_preference_is_a_known_one),
         cmocka_unit_test(spec_hash_is_a_known_one),
