@@ -309,7 +309,7 @@ static tamis_status choose(const stream *sent, const tamis_spec *spec, tamis_cho
         status = choose_like(sent, spec, ret_choice, problem);
     else
         status = choose_new(sent, spec, ret_choice, problem);
-    if (spec != NULL && status == TAMIS_ERR_NOT_BUILT) {
+    if (spec != NULL && spec->isa != NULL && status == TAMIS_ERR_NOT_BUILT) {
         return tamis_problem_say(problem, status,
                                  "this build or processor does not have the instruction set '%s'",
                                  spec->isa);

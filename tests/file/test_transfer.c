@@ -912,6 +912,23 @@ static void a_missing_instruction_set_is_reported(void **state) {
     free(s.bytes);
 }
 
+/* A set keeps the hash of the stream, but the hash of a spec must be one of this build. */
+static void a_hash_that_is_not_built_is_named(void **state) {
+    (void)state;
+    buffer const  s = small_stream();
+    tamis_spec    spec = TAMIS_SPEC_INIT;
+    tamis_set    *set = NULL;
+    tamis_problem problem;
+    spec.hash = TAMIS_HASH_SIPHASH;
+    tamis_status const status = tamis_receive(s.bytes, s.n, &spec, &set, &problem);
+    if (status != TAMIS_OK) {
+        assert_int_equal(status, TAMIS_ERR_NOT_BUILT);
+        assert_non_null(strstr(problem.text, "SipHash"));
+    }
+    tamis_free(set);
+    free(s.bytes);
+}
+
 static void sets_that_are_not_alike_are_refused(void **state) {
     (void)state;
     buffer const     s = small_stream();
@@ -1806,6 +1823,7 @@ static const struct CMUnitTest of_all[] = {
     cmocka_unit_test(wrong_specs_are_refused),
     cmocka_unit_test(half_an_allocator_is_refused_with_like_too),
     cmocka_unit_test(a_missing_instruction_set_is_reported),
+    cmocka_unit_test(a_hash_that_is_not_built_is_named),
     cmocka_unit_test(sets_that_are_not_alike_are_refused),
     cmocka_unit_test(every_flipped_bit_is_refused),
     cmocka_unit_test(every_cut_is_refused),
