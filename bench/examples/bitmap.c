@@ -57,7 +57,7 @@ static inline bool bitmap_has(const bitmap *b, uint64_t key) {
 }
 
 static inline void bitmap_fetch(const bitmap *b, uint64_t key) {
-    __builtin_prefetch(find_block(b, mix(key)));
+    OUTSIDE_PREFETCH(find_block(b, mix(key)));
 }
 
 OUTSIDE_LOOPS(bitmap, bitmap, bitmap_add, bitmap_has)

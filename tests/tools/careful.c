@@ -45,7 +45,7 @@ static inline bool careful_remove(careful *t, uint64_t key) {
 }
 
 static inline void careful_fetch(const careful *t, uint64_t key) {
-    __builtin_prefetch(careful_slot(t, key, 0));
+    OUTSIDE_PREFETCH(careful_slot(t, key, 0));
 }
 
 OUTSIDE_LOOPS(careful, careful, careful_add, careful_has)

@@ -20,7 +20,7 @@ static inline bool forgetful_has(const forgetful *table, uint64_t key) {
 
 static inline void forgetful_fetch(const forgetful *table, uint64_t key) {
     (void)key;
-    __builtin_prefetch(table);
+    OUTSIDE_PREFETCH(table);
 }
 
 OUTSIDE_LOOPS(forgetful, forgetful, forgetful_add, forgetful_has)
