@@ -1,6 +1,7 @@
 /* test_refusals.c - faults of headers that only one check finds, and what looks like one and is
  * none. scripts/mutate found that nothing else noticed if these checks were missing.
  */
+#include "ledger.h"
 #include "sample.h"
 
 #include "file_layout.h"
@@ -53,6 +54,45 @@ static void unknown_hashes_are_not_in_this_build(void **state) {
     free(sent.bytes);
 }
 
+/* A reader accepts counts up to 2^56, so that sums of them do not wrap. */
+static void each_count_that_is_too_high_is_refused(void **state) {
+    (void)state;
+    static const size_t fields[] = { AT_REFUSED_ADDS, AT_REFUSED_REMOVES, PART_KEYS, PART_SATURATED,
+                                     PART_MOVED };
+    tamis_set *const set = sample_set("line", 16384, 100, 1);
+    buffer           file = sample_of(set);
+    tamis_problem    problem;
+    for (size_t i = 0; i < COUNT(fields); i++) {
+        uint64_t const count = le64_load(file.bytes + fields[i]);
+        le64_store(file.bytes + fields[i], KIND_MAX_COUNT + 1);
+        sample_seal(&file);
+        assert_int_equal(read_status(&file, &problem), TAMIS_ERR_CORRUPT);
+        assert_non_null(strstr(problem.text, "the counts are invalid"));
+        le64_store(file.bytes + fields[i], count);
+    }
+    tamis_free(set);
+    free(file.bytes);
+}
+
+/* Whoever has too little memory for a file must know how much it takes. */
+static void missing_memory_for_a_file_is_told(void **state) {
+    (void)state;
+    ledger             book = { .fail_at = 2 }; /* the first request is for the handle */
+    tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
+    tamis_set *const   set = sample_set("line", 16384, 100, 1);
+    buffer const       file = sample_of(set);
+    tamis_set         *read = NULL;
+    tamis_problem      problem;
+    char               bytes[40];
+    options.allocator = ledger_allocator(&book);
+    assert_int_equal(tamis_read(file.bytes, file.n, &options, &read, &problem), TAMIS_ERR_MEMORY);
+    (void)snprintf(bytes, sizeof bytes, "needs %llu bytes",
+                   (unsigned long long)set->table.body_bytes);
+    assert_non_null(strstr(problem.text, bytes));
+    tamis_free(set);
+    free(file.bytes);
+}
+
 /* Each stage doubles capacity and lifetime, and the last ones must be possible, too. */
 static void a_life_that_cannot_double_is_refused(void **state) {
     (void)state;
@@ -88,7 +128,8 @@ static void a_life_that_cannot_double_is_refused(void **state) {
     free(file.bytes);
 }
 
-/* Shifts by so many bits mean nothing, and there are no chains without prints. */
+/* Shifts by so many bits mean nothing, there are no chains without prints, and each chain and each
+ * listed print takes a bit of the payload. */
 static void impossible_numbers_of_a_stream_are_named(void **state) {
     (void)state;
     tamis_set *const set = sample_set("line", 16384, 100, 1);
@@ -103,10 +144,21 @@ static void impossible_numbers_of_a_stream_are_named(void **state) {
         assert_non_null(strstr(problem.text, "invalid header"));
     }
     le32_store(s.bytes + STREAM_AT_REMAINDER_BITS, bits);
-    le64_store(s.bytes + STREAM_AT_PRINTS, 0);
-    sample_seal_stream(&s, head);
-    assert_int_equal(receive_status(&s, &problem), TAMIS_ERR_CORRUPT);
-    assert_non_null(strstr(problem.text, "invalid header"));
+    uint64_t const payload_bits = le64_load(s.bytes + STREAM_AT_PAYLOAD_BYTES) * 8;
+    struct {
+        size_t   at;
+        uint64_t wrong;
+    } const numbers[] = { { STREAM_AT_PRINTS, 0 },
+                          { STREAM_AT_PRINTS, (payload_bits + 1) << bits },
+                          { STREAM_AT_LISTED, payload_bits + 1 } };
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        uint64_t const right = le64_load(s.bytes + numbers[i].at);
+        le64_store(s.bytes + numbers[i].at, numbers[i].wrong);
+        sample_seal_stream(&s, head);
+        assert_int_equal(receive_status(&s, &problem), TAMIS_ERR_CORRUPT);
+        assert_non_null(strstr(problem.text, "invalid header"));
+        le64_store(s.bytes + numbers[i].at, right);
+    }
     tamis_free(set);
     free(s.bytes);
 }
@@ -160,6 +212,41 @@ static void a_limit_alone_keeps_an_unusual_geometry(void **state) {
     free(s.bytes);
     tamis_free(set);
     tamis_free(back);
+}
+
+/* With a limit and one more wish, it is planned: each wish changes the set, or cannot be had. */
+static void a_limit_with_a_wish_plans_another_set(void **state) {
+    (void)state;
+    tamis_spec const none = TAMIS_SPEC_INIT;
+    tamis_spec       spec = none, wishes[8];
+    for (size_t i = 0; i < COUNT(wishes); i++) wishes[i] = none;
+    wishes[0].copies = 5;
+    wishes[1].count_to = 1000;
+    wishes[2].memory = 100;
+    wishes[3].prefer = TAMIS_PREFER_SMALL;
+    wishes[4].lifetime = UINT64_C(1) << 40;
+    wishes[5].overflow = 0.9;
+    wishes[6].grow_to = 100000;
+    wishes[7].parts = 4;
+    spec.kind = "line";
+    spec.capacity = 3000;
+    spec.fpr = 0.001;
+    tamis_set *const set = make_set_from(&spec);
+    buffer const     sent = buffer_sent(set, 0), same = buffer_of(set);
+    for (size_t i = 0; i < COUNT(wishes); i++) {
+        tamis_set *back = NULL;
+        wishes[i].max_bytes = UINT64_C(1) << 20;
+        if (tamis_receive(sent.bytes, sent.n, &wishes[i], &back, NULL) == TAMIS_OK) {
+            buffer const received = buffer_of(back);
+            if (received.n == same.n && memcmp(received.bytes, same.bytes, same.n) == 0)
+                fail_msg("wish %zu was not heard", i);
+            free(received.bytes);
+        }
+        tamis_free(back);
+    }
+    tamis_free(set);
+    free(sent.bytes);
+    free(same.bytes);
 }
 
 /* With a limit of memory and a kind, the set is of that kind; reserved bytes are named by the place
@@ -487,10 +574,13 @@ static void buckets_without_padding_are_valid(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_hashes_are_not_in_this_build),
+        cmocka_unit_test(each_count_that_is_too_high_is_refused),
+        cmocka_unit_test(missing_memory_for_a_file_is_told),
         cmocka_unit_test(a_life_that_cannot_double_is_refused),
         cmocka_unit_test(impossible_numbers_of_a_stream_are_named),
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
+        cmocka_unit_test(a_limit_with_a_wish_plans_another_set),
         cmocka_unit_test(a_limit_with_a_kind_makes_that_kind),
         cmocka_unit_test(a_call_that_succeeds_leaves_no_problem),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
