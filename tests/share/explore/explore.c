@@ -11,8 +11,8 @@
  *
  * All orders with up to --switches switches are tried (a whole step of growing: with two or more),
  * and --runs of those that have more, up to four. With --part N it is one in N of them, and with
- * --only WORDS the scenes whose names begin so. --fault N: puts a fault into the library (run-crowd
- * has the list), which must be found.
+ * --only WORDS the scenes whose names begin so. --fault N: puts a fault into the library
+ * (run-explore has the list), which must be found. every.c tries short scenes in all orders.
  */
 #include "fibers.h"
 #include "scenes.h"

@@ -24,7 +24,7 @@ static pthread_t explore_self(void);
 #define pthread_mutex_unlock explore_unlock
 #define pthread_self explore_self
 
-static unsigned explore_fault; /* 0: none; see run-crowd */
+static unsigned explore_fault; /* 0: none; see run-explore */
 
 #include "tamis.c" /* the library in one file (make amalgamation) */
 
