@@ -129,10 +129,14 @@ void tamis_share_retire_body(tamis_set *set, tamis_table *table) {
 
 /* ------------------------------------------------------------------ a group moves */
 
+/* A kind may ask whether anything is saturated, to move a group faster: so what the threads have
+ * counted comes into the handle first. With its stripe locked, everything in the group is counted.
+ */
 void tamis_share_begin_move(tamis_set *set, uint64_t bucket) {
     sharing *const share = share_of(set);
     stripe_lock(&share->stripes[bucket >> set->shared->stripe_shift].word);
     stripe_lock(&share->attic);
+    set->table.saturated += __atomic_exchange_n(&share->saturated[0], 0, __ATOMIC_RELAXED);
 }
 
 void tamis_share_show_move(tamis_set *set, uint64_t bucket) {

@@ -386,6 +386,31 @@ static void a_step_goes_on_in_what_was_read(void **state) {
     }
 }
 
+/* A key with too many copies is saturated in a stripe. A step that begins before anybody has
+ * gathered the counts of the stripes must take it along: or the saved file says that it was
+ * damaged. */
+static void a_saturated_key_is_counted_after_a_step(void **state) {
+    (void)state;
+    for (size_t v = 0; v < COUNT(variants); v++) {
+        if (variants[v].grow_to == 0) continue;
+        tamis_set *const set = make_variant(&variants[v], true);
+        tamis_facts      facts;
+        assert_int_equal(tamis_add_copies_id(set, 0, 1000000), TAMIS_OK);
+        for (uint64_t id = 1; id < variants[v].grow_to; id++)
+            assert_int_equal(tamis_add_id(set, id), TAMIS_OK);
+        expect_valid(set);
+        assert_int_equal(tamis_get_facts(set, &facts), TAMIS_OK);
+        assert_true(facts.stage != 0);
+        assert_int_equal(facts.saturated, 1);
+        buffer const file = buffer_of(set);
+        tamis_set   *read;
+        assert_int_equal(tamis_read(file.bytes, file.n, NULL, &read, NULL), TAMIS_OK);
+        free(file.bytes);
+        tamis_free(read);
+        tamis_free(set);
+    }
+}
+
 /* A spec for tamis_receive() can ask for a shared set, with and without `like`. */
 static void a_received_set_is_shared_if_the_spec_says_so(void **state) {
     (void)state;
@@ -585,6 +610,7 @@ int main(void) {
         cmocka_unit_test(a_received_set_is_shared_if_the_spec_says_so),
         cmocka_unit_test(a_set_can_be_changed_while_it_is_written),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
+        cmocka_unit_test(a_saturated_key_is_counted_after_a_step),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
         cmocka_unit_test(a_refusal_outlives_the_room_that_another_found),
         cmocka_unit_test(a_refusal_outlives_a_merge_that_grows),
