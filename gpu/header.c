@@ -73,11 +73,14 @@ tamis_status header_make_table(const uint8_t *header, gpu_table *ret_table,
     return TAMIS_OK;
 }
 
+/* No reader accepts a higher count (docs/format.md). */
+#define MAX_COUNT (UINT64_C(1) << 56)
+
 void header_set_counts(uint8_t *header, const header_facts *facts) {
-    le64_store(header + PART_KEYS, facts->keys);
-    le64_store(header + PART_SATURATED, facts->saturated);
-    le64_store(header + AT_REFUSED_ADDS, facts->refused_adds);
-    le64_store(header + AT_REFUSED_REMOVES, facts->refused_removes);
+    le64_store(header + PART_KEYS, min_u64(facts->keys, MAX_COUNT));
+    le64_store(header + PART_SATURATED, min_u64(facts->saturated, MAX_COUNT));
+    le64_store(header + AT_REFUSED_ADDS, min_u64(facts->refused_adds, MAX_COUNT));
+    le64_store(header + AT_REFUSED_REMOVES, min_u64(facts->refused_removes, MAX_COUNT));
     le64_store(header + AT_CHECKSUM, XXH3_64bits(header, AT_CHECKSUM));
 }
 

@@ -300,7 +300,9 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     keyhash const    hasher = keyhash_make(hash, seed);
     tamis_handle_set_hash(set, &hasher);
     set->table.refused_adds = le64_load(h + AT_REFUSED_ADDS);
-    set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
+    /* States do not count these, and cannot save them. A newer version may have something else
+     * there (is_unused_zero). */
+    if (!from->is_states) set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
     set->capacity = le64_load(h + PART_CAPACITY);
     set->copies = le64_load(h + AT_MORE_COPIES) + 1;
     set->lifetime = le64_load(h + PART_LIFETIME);

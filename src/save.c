@@ -30,13 +30,19 @@ static void header_require(uint8_t *h, uint32_t flag) {
     le32_store(h + AT_REQUIRED, le32_load(h + AT_REQUIRED) | flag);
 }
 
+/* A count stops at the highest that a reader accepts. Only a file that somebody made has such
+ * counts; but then a table that goes on counting must not become a file that is refused. */
+static void header_count(uint8_t *field, uint64_t count) {
+    le64_store(field, min_u64(count, KIND_MAX_COUNT));
+}
+
 /* The fields that only states have. Those of the sweep are in part 0, also in a step of growing:
  * there is one sweep, and `next` follows it (grow_states.c). */
 static void header_encode_states(const tamis_set *set, uint8_t *h) {
     const tamis_table *table = &set->table;
     header_require(h, NEEDS_STATES);
-    le64_store(h + AT_AGED, tamis_sum_tables(set).aged);
-    le64_store(h + AT_CONFLICTS, set->conflicts);
+    header_count(h + AT_AGED, tamis_sum_tables(set).aged);
+    header_count(h + AT_CONFLICTS, set->conflicts);
     le64_store(h + PART_VALUES, table->values);
     le64_store(h + PART_TIMEOUT, table->sweep.timeout);
     le64_store(h + PART_TIMER_BITS, table->sweep.timer_bits);
@@ -73,9 +79,9 @@ static void header_encode_part(const tamis_set *set, const tamis_table *table, u
     le64_store(p + PART_BODY_BYTES, table->body_bytes);
     le64_store(p + PART_CAPACITY, set->capacity << i);
     le64_store(p + PART_LIFETIME, set->lifetime << i);
-    le64_store(p + PART_KEYS, table->keys);
-    le64_store(p + PART_SATURATED, table->saturated);
-    le64_store(p + PART_MOVED, table->moved);
+    header_count(p + PART_KEYS, table->keys);
+    header_count(p + PART_SATURATED, table->saturated);
+    header_count(p + PART_MOVED, table->moved);
     le32_store(p + PART_FIELDS, file_fields(set->kind, table->geometry));
     for (unsigned field = 0; field < TAMIS_MAX_FIELDS; field++) {
         le64_store(p + PART_GEOMETRY + 8 * field, table->geometry[field]);
@@ -96,8 +102,8 @@ static void header_encode(const tamis_set *set, uint8_t *h) {
     le32_store(h + AT_PARTS, parts);
     le64_store(h + AT_SEED_LOW, set->hasher.seed.low);
     le64_store(h + AT_SEED_HIGH, set->hasher.seed.high);
-    le64_store(h + AT_REFUSED_ADDS, set->table.refused_adds);
-    le64_store(h + AT_REFUSED_REMOVES, set->table.refused_removes);
+    header_count(h + AT_REFUSED_ADDS, set->table.refused_adds);
+    header_count(h + AT_REFUSED_REMOVES, set->table.refused_removes);
     le64_store(h + AT_MORE_COPIES, set->copies - 1);
     for (unsigned i = 0; i < parts; i++) header_encode_part(set, tables[i], i, h);
     if (set->growth != NULL) header_encode_growth(set, h);

@@ -93,6 +93,13 @@ static tamis_choice half_choice(const tamis_choice *whole, bool is_second) {
     return half;
 }
 
+/* The sum of two numbers that may be doubled for the remaining stages, up to the largest one that
+ * is possible at this stage. */
+static uint64_t sum_of_lives(uint64_t a, uint64_t b, unsigned stage, unsigned stages) {
+    uint64_t const most = UINT64_MAX >> (stages - stage) >> stage << stage;
+    return b > most || a > most - b ? most : a + b;
+}
+
 /* The reverse: the choice of the whole set, from two halves that belong together. */
 static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *second) {
     bool const                is_later = second->stage > first->stage;
@@ -102,7 +109,8 @@ static tamis_choice whole_choice(const tamis_choice *first, const tamis_choice *
     unsigned const            behind = later->stage - other->stage;
     whole.geometry[0] *= 2;
     whole.work.capacity += other->work.capacity << behind;
-    whole.work.lifetime += other->work.lifetime << behind;
+    whole.work.lifetime = sum_of_lives(whole.work.lifetime, other->work.lifetime << behind,
+                                       whole.stage, whole.stages);
     whole.part = (tamis_part_place){ later->part.part / 2, later->part.parts / 2 };
     if (whole.part.parts == 1) whole.part.parts = 0;
     plan_extra(&whole, extra);
@@ -281,8 +289,13 @@ static tamis_status join_now(const tamis_set *first, const tamis_set *second, ta
                                  "parts 2i and 2i + 1, with the same kind, geometry, hash and seed",
                                  a.part.part, a.part.parts, b.part.part, b.part.parts);
     }
+    tamis_choice const whole = whole_choice(&a, &b);
+    if (whole.work.capacity > HANDLE_MAX_CAPACITY >> (whole.stages - whole.stage)) {
+        return tamis_problem_say(problem, TAMIS_ERR_LIMIT,
+                                 "the joined set would be for more than 2^40 keys");
+    }
     tamis_set         *made = NULL;
-    tamis_status const status = make_filled(whole_choice(&a, &b), sources, fill_whole, &made);
+    tamis_status const status = make_filled(whole, sources, fill_whole, &made);
     if (status != TAMIS_OK) {
         return tamis_problem_say(problem, status, "cannot make the joined set: %s",
                                  tamis_status_text(status));

@@ -209,6 +209,37 @@ static void strangers_are_not_joined(void **state) {
     tamis_free(b);
 }
 
+/* Two empty halves for so many keys in their life. */
+static void make_halves(const growing_case *tried, uint64_t lifetime, tamis_set **ret_halves) {
+    tamis_seed const seed = make_seed(5);
+    tamis_spec       spec = growing_spec(tried, &seed);
+    spec.grow_to = 0;
+    spec.lifetime = lifetime;
+    spec.parts = 2;
+    for (spec.part = 0; spec.part < 2; spec.part++) ret_halves[spec.part] = make_set_from(&spec);
+}
+
+/* The numbers of two halves may have no sum that a file can say. A life stops at the longest one; a
+ * capacity beyond the limit is refused. */
+static void numbers_beyond_the_limits_are_not_joined(void **state) {
+    static const uint64_t lives[] = { UINT64_MAX, (UINT64_C(1) << 63) + 5, UINT64_C(1) << 62 };
+    for (size_t i = 0; i < COUNT(lives); i++) {
+        tamis_set *halves[2], *again = NULL;
+        make_halves(*state, lives[i], halves);
+        tamis_set *const joined = join(halves[0], halves[1]);
+        assert_true(joined->lifetime == (i < 2 ? UINT64_MAX : UINT64_C(1) << 63));
+        buffer const file = buffer_of(joined);
+        assert_int_equal(tamis_read(file.bytes, file.n, NULL, &again, NULL), TAMIS_OK);
+        halves[0]->capacity = halves[1]->capacity = UINT64_C(1) << 40;
+        expect_no_join(halves[0], halves[1], TAMIS_ERR_LIMIT);
+        free(file.bytes);
+        tamis_free(again);
+        tamis_free(joined);
+        tamis_free(halves[0]);
+        tamis_free(halves[1]);
+    }
+}
+
 static void what_cannot_be_halved_is_refused(void **state) {
     const growing_case *const tried = *state;
     tamis_spec                spec = TAMIS_SPEC_INIT;
@@ -245,6 +276,7 @@ int main(void) {
         cmocka_unit_test(a_half_is_the_part_of_its_keys),
         cmocka_unit_test(halves_of_different_stages_are_joined),
         cmocka_unit_test(strangers_are_not_joined),
+        cmocka_unit_test(numbers_beyond_the_limits_are_not_joined),
         cmocka_unit_test(what_cannot_be_halved_is_refused),
     };
     return growing_run("split", tests, COUNT(tests));

@@ -49,6 +49,17 @@ static void use_growing(tamis_set *set, const tamis_facts *facts) {
     tamis_free(copy);
 }
 
+/* What was accepted is a set like any other: its own file is accepted, too. */
+static void expect_saved_again(const tamis_set *set) {
+    tamis_set    *again = NULL;
+    tamis_problem problem;
+    buffer const  file = buffer_of(set);
+    if (tamis_read(file.bytes, file.n, NULL, &again, &problem) != TAMIS_OK)
+        fail_msg("saved again: %s", problem.text);
+    tamis_free(again);
+    free(file.bytes);
+}
+
 static void use_set(tamis_set *set) {
     uint64_t keys[300], counts[300];
     bool     flags[300];
@@ -60,6 +71,7 @@ static void use_set(tamis_set *set) {
     tamis_info const info = inspect(set);
     expect_valid(set);
     if (info.facts.grow_to != 0) use_growing(set, &info.facts);
+    expect_saved_again(set);
 }
 
 /* Count it: accepted if something was made. */
@@ -86,6 +98,16 @@ void crafted_try_set(const buffer *file) {
 
 /* ------------------------------------------------------------------ states */
 
+static void expect_states_saved_again(const tamis_states *states) {
+    tamis_states *again = NULL;
+    tamis_problem problem;
+    buffer const  file = buffer_of_states(states);
+    if (tamis_states_read(file.bytes, file.n, NULL, &again, &problem) != TAMIS_OK)
+        fail_msg("saved again: %s", problem.text);
+    tamis_states_free(again);
+    free(file.bytes);
+}
+
 static void use_states(tamis_states *states) {
     uint64_t          counts[64];
     tamis_states_info info;
@@ -106,6 +128,7 @@ static void use_states(tamis_states *states) {
         assert_true(told == TAMIS_OK || told == TAMIS_ERR_CANNOT); /* keys may share cells */
     }
     expect_valid_states(states);
+    expect_states_saved_again(states);
 }
 
 void crafted_try_states(const buffer *file) {
@@ -143,6 +166,7 @@ static const uint64_t extremes[] = {
     UINT64_C(1) << 32,
     UINT64_C(1) << 33,
     (UINT64_C(1) << 40) + 1,
+    UINT64_C(1) << 56, /* the highest count */
     UINT64_C(1) << 57,
     UINT64_C(1) << 60,
     UINT64_C(1) << 63,
