@@ -277,6 +277,19 @@ static tamis_status header_growth(const source *from, const uint8_t *h, tamis_se
     return parts == 2 ? header_next(from, h, set) : TAMIS_OK;
 }
 
+/* The numbers of a set, which were checked. States do not count refused removals, and cannot save
+ * them; a newer version may have something else there (is_unused_zero). */
+static void header_numbers(const source *from, const uint8_t *h, tamis_set *set) {
+    set->table.refused_adds = le64_load(h + AT_REFUSED_ADDS);
+    if (!from->is_states) set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
+    set->capacity = le64_load(h + PART_CAPACITY);
+    set->copies = le64_load(h + AT_MORE_COPIES) + 1;
+    set->lifetime = le64_load(h + PART_LIFETIME);
+    set->table.keys = le64_load(h + PART_KEYS);
+    set->table.saturated = le64_load(h + PART_SATURATED);
+    set->table.moved = le64_load(h + PART_MOVED);
+}
+
 /* From step 2 on. If a check fails after the handle was made, tamis_free() takes it, whatever it
  * has by then. */
 tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
@@ -299,16 +312,7 @@ tamis_status tamis_header_to_handle(const source *from, const uint8_t *h,
     tamis_seed const seed = { le64_load(h + AT_SEED_LOW), le64_load(h + AT_SEED_HIGH) };
     keyhash const    hasher = keyhash_make(hash, seed);
     tamis_handle_set_hash(set, &hasher);
-    set->table.refused_adds = le64_load(h + AT_REFUSED_ADDS);
-    /* States do not count these, and cannot save them. A newer version may have something else
-     * there (is_unused_zero). */
-    if (!from->is_states) set->table.refused_removes = le64_load(h + AT_REFUSED_REMOVES);
-    set->capacity = le64_load(h + PART_CAPACITY);
-    set->copies = le64_load(h + AT_MORE_COPIES) + 1;
-    set->lifetime = le64_load(h + PART_LIFETIME);
-    set->table.keys = le64_load(h + PART_KEYS);
-    set->table.saturated = le64_load(h + PART_SATURATED);
-    set->table.moved = le64_load(h + PART_MOVED);
+    header_numbers(from, h, set);
     if (from->is_states) status = header_states(from, h, set);
     if (status == TAMIS_OK && (le32_load(h + AT_REQUIRED) & NEEDS_PART) != 0)
         status = header_part_of(from, h, set);
