@@ -30,6 +30,20 @@ static void need_plain_file(const char *option, const char *name, const char *ac
             action);
 }
 
+/* Each file of metrics begins like this (metrics.c). Another one is not replaced. */
+static void need_own_metrics(const char *name) {
+    static const char begin[] = "# HELP tamis_flows_";
+    char              bytes[sizeof begin - 1];
+    FILE *const       file = is_file(name) ? fopen(name, "re") : NULL;
+    if (file == NULL) return;
+    size_t const n = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    if (n != 0 && (n != sizeof bytes || memcmp(bytes, begin, n) != 0))
+        die("--metrics %s: this file has no metrics of tamis-flows, and it would be replaced; "
+            "choose another name",
+            name);
+}
+
 /* Who we are now, for a message. */
 static const char *describe_user(const options *asked, char *ret_text, size_t n) {
     if (asked->user != NULL)
@@ -80,6 +94,7 @@ void outputs_check(const options *asked) {
     refuse_folder("state", asked->state, "flows.state");
     refuse_folder("metrics", asked->metrics, "flows.prom");
     need_plain_file("metrics", asked->metrics, "replaced");
+    need_own_metrics(asked->metrics);
     need_target(asked, "state", asked->state);
     need_target(asked, "metrics", asked->metrics);
     if (asked->rotate != 0) {

@@ -15,6 +15,11 @@ code_of timeout 20 tamis-flows tcp -q --metrics pipe made
 code_of timeout 20 tamis-flows tcp -q --rotate 1M --log pipe made
 code_of timeout 20 tamis-flows tcp -q --rotate 1M -o pipe made
 test -p pipe && test ! -e pipe.1
+# A file of somebody else would be replaced.
+echo mine >notes
+code_of tamis-flows tcp -q --metrics notes made
+code_of tamis-flows tcp -q --state notes made
+cat notes
 # One file for two outputs, and a capture as an output.
 code_of tamis-flows tcp -q -o one --log one made
 code_of tamis-flows tcp -q --metrics one --state one made
