@@ -74,6 +74,16 @@ static tamis_status grow_remove(tamis_table *table, uint64_t hash) {
     return status;
 }
 
+static tamis_status grow_remove_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    struct growth *const    growth = grow_handle(table)->growth;
+    bool const              is_moved = hash < growth->boundary;
+    const kind_calls *const calls = is_moved ? growth->next_calls : growth->table_calls;
+    tamis_status const      status =
+        calls->remove_copies(is_moved ? &growth->next : table, hash, copies);
+    tamis_grow_pay(grow_handle(table), 1);
+    return status;
+}
+
 /* Between steps, chunks go directly to the kind. */
 static unsigned grow_add_chunk(tamis_table *table, const uint64_t *hash, unsigned n) {
     struct growth *const growth = grow_handle(table)->growth;
@@ -164,6 +174,7 @@ static void wrap_moving(const kind_growing *growing, const kind_calls *own, kind
     calls->has = own->has != NULL ? grow_has : NULL;
     calls->remove = own->remove != NULL ? grow_remove : NULL;
     calls->remove_copy = NULL; /* by two calls */
+    calls->remove_copies = own->remove_copies != NULL ? grow_remove_copies : NULL;
     calls->count = own->count != NULL ? grow_count : NULL;
     calls->has_chunk = own->has_chunk != NULL ? grow_has_chunk : NULL;
     calls->has_rolling = NULL;

@@ -28,6 +28,7 @@
  *
  *     kind_calls    every kind has     for an ability         for speed
  *     one key       has add            remove count           add_new remove_copy add_copies
+ *                                                             remove_copies
  *                                                             has_id add_id remove_id
  *                                                             fetch_id
  *     many keys                        balance_bytes          has_chunk add_chunk remove_chunk
@@ -253,6 +254,9 @@ typedef struct kind_calls {
      * bytes as by single adds (copies beyond saturation change nothing); or it returns _FULL, and
      * nothing has changed. */
     tamis_status (*add_copies)(tamis_table *table, uint64_t hash, uint64_t copies);
+    /* Optional, for kinds with counters so long that single removals would take seconds: remove 1
+     * or more copies. _ABSENT: there are fewer; _SATURATED. Then nothing has changed. */
+    tamis_status (*remove_copies)(tamis_table *table, uint64_t hash, uint64_t copies);
 
     /* ---- many keys: optional. 1 <= n <= TAMIS_CHUNK keys, in order, with the same result as
      * single calls. Masks have a bit for each key. */

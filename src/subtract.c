@@ -26,6 +26,8 @@ static bool take_print(void *context, uint64_t print, uint64_t copies) {
     tamis_table *const      table = &out->from->table;
     uint64_t const          hash = fastrange_inverse(print, out->prints);
     if (copies == TAMIS_COUNT_MANY) return calls->count(table, hash) == TAMIS_COUNT_MANY;
+    if (calls->remove_copies != NULL)
+        return calls->remove_copies(table, hash, copies) != TAMIS_ERR_ABSENT;
     for (uint64_t i = 0; i < copies; i++) {
         if (calls->remove(table, hash) == TAMIS_ERR_ABSENT) return false;
     }

@@ -2,6 +2,8 @@
 #include "subject.h"
 #include "temporary.h"
 
+#include <time.h>
+
 #define KEYS 300
 
 /* Every kind that can subtract, with counts, and with so low a rate that no error occurs. */
@@ -96,6 +98,44 @@ static void saturated_keys_stay_when_subtracted(void **state) {
     }
 }
 
+/* Counters of 24 bits count to 16,777,214. Removing so many copies of each key one by one would
+ * take a minute. */
+static void millions_of_copies_are_subtracted_at_once(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t const most = 16000000;
+        tamis_spec     spec = TAMIS_SPEC_INIT;
+        tamis_set     *from = NULL;
+        uint64_t       left;
+        spec.kind = i % 2 != 0 ? "rank" : "line";
+        spec.capacity = 3000;
+        spec.grow_to = i < 2 ? 0 : 24000;
+        spec.fpr = 1e-6;
+        spec.abilities = TAMIS_CAN_REMOVE | TAMIS_CAN_COUNT | TAMIS_CAN_MERGE;
+        spec.count_to = most;
+        tamis_set *const into = make_set_from(&spec);
+        uint64_t         n = 0;
+        while (i < 2 ? n < 2800 : !inspect(into).facts.is_growing)
+            assert_int_equal(tamis_add_copies_id(into, n++, most), TAMIS_OK);
+        assert_true(n > 100);
+        assert_int_equal(tamis_copy(into, &from), TAMIS_OK);
+        assert_int_equal(tamis_add_copies_id(into, 1, 2), TAMIS_OK);
+        assert_int_equal(tamis_remove_id(from, 2), TAMIS_OK);
+        clock_t const begin = clock();
+        assert_int_equal(tamis_subtract(from, into), TAMIS_ERR_ABSENT);
+        assert_int_equal(tamis_subtract(into, from), TAMIS_OK);
+        assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
+        for (uint64_t id = 0; id < n; id++) {
+            assert_int_equal(tamis_count_id(into, id, &left), TAMIS_OK);
+            assert_int_equal(left, id == 1 ? 2 : id == 2);
+        }
+        expect_valid(into);
+        assert_int_equal(inspect(into).facts.keys, 3);
+        tamis_free(into);
+        tamis_free(from);
+    }
+}
+
 static void sets_that_are_not_alike_are_refused(void **state) {
     (void)state;
     for (size_t k = 0; k < COUNT(kinds); k++) {
@@ -155,6 +195,7 @@ int main(void) {
         cmocka_unit_test(copies_are_subtracted),
         cmocka_unit_test(one_copy_too_many_is_refused_and_changes_nothing),
         cmocka_unit_test(saturated_keys_stay_when_subtracted),
+        cmocka_unit_test(millions_of_copies_are_subtracted_at_once),
         cmocka_unit_test(sets_that_are_not_alike_are_refused),
         cmocka_unit_test(kinds_that_cannot_subtract_are_refused),
         cmocka_unit_test(mapped_sets_are_only_read),

@@ -271,9 +271,10 @@ static const kind_sharing line_sharing = { .derived_words = LINE_DERIVED_WORDS,
  * (lines.h). */
 #define LINE_BARE_CALLS                                                                            \
     .has = line_has_bare, .add = line_add_bare, .remove = line_remove_bare, .count = line_count,   \
-    .add_copies = line_add_copies, .has_id = line_has_id_bare, .add_id = line_add_id_bare,         \
-    .remove_id = line_remove_id_bare, .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, \
-    .add_chunk = line_add_chunk_bare, .remove_chunk = line_remove_chunk_bare
+    .add_copies = line_add_copies, .remove_copies = line_remove_copies,                            \
+    .has_id = line_has_id_bare, .add_id = line_add_id_bare, .remove_id = line_remove_id_bare,      \
+    .hash_ids = line_hash_ids, .has_chunk = line_has_chunk_bare, .add_chunk = line_add_chunk_bare, \
+    .remove_chunk = line_remove_chunk_bare
 
 static const kind_calls line_bare = { LINE_BARE_CALLS,
                                       .fetch = line_fetch_bare,
@@ -324,6 +325,7 @@ KIND_EXPORT(line) = {
         .add_id = line_add_id,
         .remove_id = line_remove_id,
         .add_copies = line_add_copies,
+        .remove_copies = line_remove_copies,
         .hash_ids = line_hash_ids,
         .has_chunk = line_has_chunk,
         .add_chunk = line_add_chunk,

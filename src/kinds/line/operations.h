@@ -287,6 +287,28 @@ static tamis_status line_add_copies(tamis_table *table, uint64_t hash, uint64_t 
     return line_add_copies_at(table, &place, copies);
 }
 
+/* With a counter, in one step; without one there are 8 entries at most. */
+static tamis_status line_remove_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    const line_shape *const shape = line_shape_of(table);
+    lines_view const        lines = line_view(table);
+    lines_place const       place = lines_find(lines, hash);
+    lines_found const       found = lines_look(lines, &place);
+    if (found.copies >= shape->most) return TAMIS_ERR_SATURATED;
+    if (found.copies < copies) return TAMIS_ERR_ABSENT;
+    if (shape->lines.counter_bits != 0 && found.copies > copies) {
+        lines_set_copies(lines, &place, &found, found.copies - (unsigned)copies);
+        table->keys -= copies;
+        return TAMIS_OK;
+    }
+    if (shape->lines.counter_bits != 0 && copies > 1) {
+        lines_set_copies(lines, &place, &found, 1);
+        table->keys -= copies - 1;
+        copies = 1;
+    }
+    for (; copies != 0; copies--) (void)line_remove_at(table, &place);
+    return TAMIS_OK;
+}
+
 /* ------------------------------------------------------------------ batches */
 
 /* Keys in a chunk, on processors that do not have many misses in flight (kind.h). The lines of the

@@ -122,6 +122,20 @@ TAMIS_INLINE void copies_down(chains_view chains, const chains_place *place,
         copies_set(chains, chains_cell(chains, place->at, trail->match), trail->match_copies - 1);
 }
 
+/* This many copies less of a fingerprint that has them, a cell at a time. */
+static __attribute__((unused)) void copies_take(chains_view chains, const chains_place *place,
+                                                uint64_t copies) {
+    while (copies != 0) {
+        copies_trail const trail = copies_follow(chains, place);
+        unsigned const     n = (unsigned)min_u64(copies, trail.match_copies);
+        if (n == trail.match_copies)
+            chains_delete(chains, place, &trail.end, trail.match);
+        else
+            copies_set(chains, chains_cell(chains, place->at, trail.match), trail.match_copies - n);
+        copies -= n;
+    }
+}
+
 /* ------------------------------------------------------------------ all of a bucket */
 
 /* A fingerprint of a bucket, and its cells and copies. */

@@ -252,6 +252,19 @@ static tamis_status rank_add_copies(tamis_table *table, uint64_t hash, uint64_t 
     return rank_add_copies_at(table, &place, more) ? TAMIS_OK : TAMIS_ERR_FULL;
 }
 
+static tamis_status rank_remove_copies(tamis_table *table, uint64_t hash, uint64_t copies) {
+    const rank_shape *const shape = rank_shape_of(table);
+    chains_place const      place = rank_find(table, hash);
+    copies_trail const      had = copies_follow(rank_view(table), &place);
+    if (had.copies >= shape->most) return TAMIS_ERR_SATURATED;
+    if (had.copies < copies) return TAMIS_ERR_ABSENT;
+    copies_take(rank_view(table), &place, copies);
+    if (rank_has_counters(table))
+        table->entries -= had.cells - copies_cells(&shape->chains, had.copies - copies);
+    table->keys -= copies;
+    return TAMIS_OK;
+}
+
 /* ------------------------------------------------------------------ batches */
 
 /* Keys in a chunk. The buckets of the next chunk are prefetched while this one is worked on. With
@@ -416,6 +429,7 @@ KIND_EXPORT(rank) = {
         .count = rank_count,
         .add_new = rank_add_new,
         .add_copies = rank_add_copies,
+        .remove_copies = rank_remove_copies,
         .has_chunk = rank_has_chunk,
         .count_chunk = rank_count_chunk,
         .fetch = rank_fetch,
