@@ -41,8 +41,12 @@ static bool argument_rate(Core *core, PyObject *object, const char *name, double
 static bool argument_text(Core *core, PyObject *object, const char *name, const char **ret_text) {
     if (object == NULL || object == Py_None) return true;
     if (!PyUnicode_Check(object)) return refuse(core, name, object, "a str");
-    *ret_text = PyUnicode_AsUTF8AndSize(object, NULL);
-    return *ret_text != NULL;
+    Py_ssize_t        n;
+    const char *const text = PyUnicode_AsUTF8AndSize(object, &n);
+    if (text == NULL) return false;
+    if (strlen(text) != (size_t)n) return refuse(core, name, object, "a str without NUL");
+    *ret_text = text;
+    return true;
 }
 
 static bool argument_prefer(Core *core, PyObject *object, tamis_preference *ret_preference) {

@@ -154,7 +154,7 @@ bool argument_number(Core *core, PyObject *object, const char *name, uint64_t *r
 
 PyObject *file_save(PyObject *object, PyObject *path);
 PyObject *file_to_bytes(PyObject *object, PyObject *unused);
-PyObject *file_from_bytes(PyObject *type, PyObject *bytes);
+PyObject *file_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs);
 PyObject *file_open_class(PyObject *type, PyObject *args, PyObject *kwargs);
 PyObject *file_open(PyObject *module, PyObject *args, PyObject *kwargs);
 PyObject *file_reduce(PyObject *object, PyObject *unused);

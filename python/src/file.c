@@ -31,11 +31,13 @@ const char file_open_doc[] =
 
 const char file_to_bytes_doc[] = "The bytes of the file that save() would write.";
 
-const char file_from_bytes_doc[] = "from_bytes(data, /)\n--\n\n"
-                                   "Make a table from the result of bytes(table).\n\n"
-                                   ">>> s = tamis.Set(['apple'])\n"
-                                   ">>> 'apple' in tamis.Set.from_bytes(bytes(s))\n"
-                                   "True\n";
+const char file_from_bytes_doc[] =
+    "from_bytes(data, /, *, max_bytes=0)\n--\n\n"
+    "Make a table from the result of bytes(table). max_bytes limits its memory, as in\n"
+    "tamis.open().\n\n"
+    ">>> s = tamis.Set(['apple'])\n"
+    ">>> 'apple' in tamis.Set.from_bytes(bytes(s))\n"
+    "True\n";
 
 /* ------------------------------------------------------------------ writing */
 
@@ -121,18 +123,26 @@ static PyObject *object_for(PyTypeObject *type, tamis_set *set, tamis_states *st
     return (PyObject *)made;
 }
 
-PyObject *file_from_bytes(PyObject *type, PyObject *bytes) {
-    Py_buffer     view;
-    tamis_problem problem;
-    tamis_status  status;
-    tamis_set    *set = NULL;
-    tamis_states *states = NULL;
-    Core *const   core = core_get();
-    if (core == NULL || PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0) return NULL;
+PyObject *file_from_bytes(PyObject *type, PyObject *args, PyObject *kwargs) {
+    static const char *const names[] = { "", "max_bytes", NULL };
+    tamis_open_options       options = TAMIS_OPEN_OPTIONS_INIT;
+    PyObject                *bytes, *max_bytes = NULL;
+    Py_buffer                view;
+    tamis_problem            problem;
+    tamis_status             status;
+    tamis_set               *set = NULL;
+    tamis_states            *states = NULL;
+    Core *const              core = core_get();
+    if (core == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O:from_bytes", (char **)(uintptr_t)names,
+                                     &bytes, &max_bytes) ||
+        !argument_number(core, max_bytes, "max_bytes", &options.max_bytes) ||
+        PyObject_GetBuffer(bytes, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
     bool const is_states = PyType_IsSubtype((PyTypeObject *)type, core->states_type);
     Py_BEGIN_ALLOW_THREADS;
-    status = is_states ? tamis_states_read(view.buf, (size_t)view.len, NULL, &states, &problem)
-                       : tamis_read(view.buf, (size_t)view.len, NULL, &set, &problem);
+    status = is_states ? tamis_states_read(view.buf, (size_t)view.len, &options, &states, &problem)
+                       : tamis_read(view.buf, (size_t)view.len, &options, &set, &problem);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&view);
     if (status != TAMIS_OK) return error_raise(core, status, &problem, NULL);
@@ -161,16 +171,16 @@ typedef struct open_arguments {
     tamis_open_options options;
 } open_arguments;
 
-static bool read_open_arguments(PyObject *args, PyObject *kwargs, open_arguments *ret) {
+static bool read_open_arguments(Core *core, PyObject *args, PyObject *kwargs, open_arguments *ret) {
     static const char *const names[] = { "", "map", "trust", "shared", "max_bytes", NULL };
     int                      map = 0, trust = 0, shared = 0;
-    unsigned long long       max_bytes = 0;
+    PyObject                *max_bytes = NULL;
     *ret = (open_arguments){ .options = TAMIS_OPEN_OPTIONS_INIT };
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppK:open", (char **)(uintptr_t)names,
-                                     &ret->path, &map, &trust, &shared, &max_bytes))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$pppO:open", (char **)(uintptr_t)names,
+                                     &ret->path, &map, &trust, &shared, &max_bytes) ||
+        !argument_number(core, max_bytes, "max_bytes", &ret->options.max_bytes))
         return false;
     ret->options.flags = (map ? TAMIS_OPEN_MAP : 0u) | (trust ? TAMIS_OPEN_TRUST : 0u);
-    ret->options.max_bytes = max_bytes;
     ret->options.shared = shared && !map; /* no thread can change a mapped table */
     return PyUnicode_FSConverter(ret->path, &ret->name);
 }
@@ -201,7 +211,7 @@ PyObject *file_open_class(PyObject *type, PyObject *args, PyObject *kwargs) {
     tamis_set     *set = NULL;
     tamis_states  *states = NULL;
     Core *const    core = core_get();
-    if (core == NULL || !read_open_arguments(args, kwargs, &arguments)) return NULL;
+    if (core == NULL || !read_open_arguments(core, args, kwargs, &arguments)) return NULL;
     bool const         is_states = PyType_IsSubtype((PyTypeObject *)type, core->states_type);
     tamis_status const status = is_states ? open_states(&arguments, &states, &problem)
                                           : open_set(&arguments, &set, &problem);
@@ -227,7 +237,7 @@ PyObject *file_open(PyObject *module, PyObject *args, PyObject *kwargs) {
     tamis_states  *states = NULL;
     Core *const    core = core_get();
     (void)module;
-    if (core == NULL || !read_open_arguments(args, kwargs, &arguments)) return NULL;
+    if (core == NULL || !read_open_arguments(core, args, kwargs, &arguments)) return NULL;
     tamis_status status = open_set(&arguments, &set, &problem);
     if (status == TAMIS_ERR_KIND) { /* it holds states, or is of a kind that is not known here */
         tamis_problem const as_set = problem;

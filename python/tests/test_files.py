@@ -49,6 +49,31 @@ def test_a_file_that_is_not_trusted_has_a_limit(tmp_path):
         limited.update(range(100_000))
 
 
+def test_bytes_that_are_not_trusted_have_a_limit():
+    for made in (tamis.Set(capacity=1000, grow_to=100_000), tamis.Counter(capacity=1000, grow_to=100_000)):
+        with pytest.raises(MemoryError, match="too large"):
+            type(made).from_bytes(bytes(made), max_bytes=100)
+        limited = type(made).from_bytes(bytes(made), max_bytes=20e3)
+        with pytest.raises(MemoryError):
+            limited.update(range(100_000))
+    states = tamis.States(values=4, capacity=1000, grow_to=100_000)
+    with pytest.raises(MemoryError, match="too large"):
+        tamis.States.from_bytes(bytes(states), max_bytes=100)
+
+
+def test_a_limit_is_a_whole_number(tmp_path):
+    path = tmp_path / "some.tamis"
+    made = tamis.Set(capacity=100)
+    made.save(path)
+    for wrong in (-1, 2**64, 2**64 + 100, 10**30, 0.5, float("nan"), float("inf"), "1", b"1", [1]):
+        for read in (lambda: tamis.open(path, max_bytes=wrong), lambda: tamis.Set.open(path, max_bytes=wrong),
+                     lambda: tamis.Set.from_bytes(bytes(made), max_bytes=wrong)):
+            with pytest.raises(tamis.ArgumentError, match="max_bytes"):
+                read()
+    for right in (0, None, 1e6, 2**64 - 1):
+        assert tamis.open(path, max_bytes=right).capacity == tamis.Set.from_bytes(bytes(made), max_bytes=right).capacity
+
+
 def test_missing_and_forbidden_files_are_the_os_errors_of_python(tmp_path, saved):
     with pytest.raises(FileNotFoundError) as caught:
         tamis.open(tmp_path / "nobody.tamis")
