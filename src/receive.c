@@ -238,12 +238,20 @@ static void take_senders_counts(const stream *sent, const tamis_spec *asked,
     request->is_count_open = asked->geometry != NULL;
 }
 
+/* The planner has refused it. Would it do the same if it could choose the number of prints? */
+static bool is_possible_with_other_prints(const tamis_request *request) {
+    tamis_request free = *request;
+    tamis_choice  choice;
+    free.need.prints = 0;
+    return tamis_choose(&free, &choice, NULL) == TAMIS_OK;
+}
+
 /* A set for a spec. Fields that the spec leaves open are inherited from the sender, except for the
  * rate: the number of prints is given, so the rate grows with the capacity. A little of that
  * (RATE_SLACK) is accepted without a word, more only if the spec names the rate.
  *
  * The planner may say no for many reasons. If the number of prints is the one, its message would
- * speak of a geometry that nobody asked for; so that case has a message of its own. */
+ * speak of things that nobody can change; so these cases have messages of their own. */
 static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis_choice *ret_choice,
                                tamis_problem *problem) {
     tamis_spec    asked = *spec;
@@ -267,6 +275,15 @@ static tamis_status choose_new(const stream *sent, const tamis_spec *spec, tamis
                                  "with %llu keys and these fingerprints, one absent key in %.0f "
                                  "would be a false positive: ask for fewer keys, or allow that fpr",
                                  (unsigned long long)asked.capacity, 1 / rate);
+    }
+    if (status == TAMIS_ERR_CANNOT && asked.grow_to == 0 &&
+        is_possible_with_other_prints(&request)) {
+        return tamis_problem_say(
+            problem, status,
+            "no table%s%s%s with the fingerprints of the stream (%.15s) can do "
+            "all of that: ask for less, or receive it without a spec",
+            asked.kind != NULL ? " of kind " : "", asked.kind != NULL ? asked.kind : "",
+            asked.shared ? " that threads share" : "", sent->kind);
     }
     return status;
 }

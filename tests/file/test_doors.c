@@ -399,9 +399,11 @@ static void what_cannot_be_shared_is_not_received_as_shared(void **state) {
     tamis_set *const set = filled(&spec, 250);
     buffer           s = buffer_sent(set, 0);
     tamis_set       *back = NULL;
+    tamis_problem    problem;
     asked.shared = true;
-    assert_int_equal(tamis_receive(s.bytes, s.n, &asked, &back, NULL), TAMIS_ERR_CANNOT);
+    assert_int_equal(tamis_receive(s.bytes, s.n, &asked, &back, &problem), TAMIS_ERR_CANNOT);
     assert_null(back);
+    assert_non_null(strstr(problem.text, "that threads share with the fingerprints of the stream"));
     tamis_free(set);
     free(s.bytes);
 }
