@@ -52,6 +52,7 @@ struct tamis_set {
 
 /* share.c: the same as below, for a shared set. */
 tamis_status tamis_share_change_status(const tamis_set *set);
+bool         tamis_share_is_busy(const tamis_set *set);
 void         tamis_share_begin_callbacks(const tamis_set *set);
 void         tamis_share_end_callbacks(const tamis_set *set);
 
@@ -84,7 +85,7 @@ TAMIS_INLINE void handle_note(tamis_set *set, uint64_t adds, uint64_t removes, u
 
 /* Is a callback of this table running? */
 TAMIS_INLINE bool handle_is_busy(const tamis_set *set) {
-    if (set->shared != NULL) return tamis_share_change_status(set) != TAMIS_OK;
+    if (set->shared != NULL) return tamis_share_is_busy(set);
     return (__atomic_load_n(&set->change_locks, __ATOMIC_RELAXED) & ~HANDLE_MAPPED) != 0;
 }
 

@@ -152,6 +152,11 @@ tamis_status tamis_share_change_status(const tamis_set *set) {
     return caller == thread || is_stepping(set, thread, n_lines) ? TAMIS_ERR_REENTRY : TAMIS_OK;
 }
 
+bool tamis_share_is_busy(const tamis_set *set) {
+    return __atomic_load_n(&set->shared->copies, __ATOMIC_RELAXED) != 0 ||
+           tamis_share_change_status(set) != TAMIS_OK;
+}
+
 /* If all lines are full (112 threads in steps), the thread is not recorded: then a callback that
  * changes its own table waits for ever. */
 void tamis_share_begin_steps(const tamis_set *set) {
@@ -237,15 +242,18 @@ const tamis_set *tamis_share_begin_read(const tamis_set *set) {
     tamis_set *copy;
     tamis_share_hold(set);
     if (set->shared == NULL || tamis_copy_unshared(set, &copy) != TAMIS_OK) return set;
+    (void)__atomic_fetch_add(&set->shared->copies, 1, __ATOMIC_RELAXED);
     tamis_share_release(set);
     return copy;
 }
 
 void tamis_share_end_read(const tamis_set *set, const tamis_set *read) {
-    if (read == set)
+    if (read == set) {
         tamis_share_release(set);
-    else
-        tamis_free((tamis_set *)(uintptr_t)read);
+        return;
+    }
+    tamis_free((tamis_set *)(uintptr_t)read);
+    (void)__atomic_fetch_sub(&set->shared->copies, 1, __ATOMIC_RELAXED);
 }
 
 void tamis_share_hold_two(const tamis_set *a, const tamis_set *b) {

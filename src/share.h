@@ -43,6 +43,8 @@ struct shared_set {
     uintptr_t       caller;    /* the thread whose callback is running, or 0 */
     unsigned        callbacks; /* how many are running, nested */
 
+    unsigned copies; /* that are being written or sent: these calls still need the handle */
+
     /* How many lines, from its own on, have a thread if it is running steps: 0 as long as no thread
      * has run any, then 1, and all once a line was full. */
     unsigned step_lines;

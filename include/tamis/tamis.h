@@ -754,7 +754,8 @@ TAMIS_API TAMIS_NODISCARD tamis_status tamis_open_fd(int fd, const tamis_open_op
  *
  *  This is a callback: it must return normally (no exception, no longjmp), and must not change the
  *  set that is written or sent. A call that would change that set returns TAMIS_ERR_REENTRY and
- *  does nothing; tamis_free() of it does nothing, either. Calls that only read it are allowed. */
+ *  does nothing (or succeeds, if the set is shared: then a copy is written); tamis_free() of it
+ *  does nothing, either. Calls that only read it are allowed. */
 typedef bool tamis_writer(void *context, const void *bytes, size_t n);
 
 /** Pass the bytes of the file that tamis_save() would make to your own function.

@@ -353,6 +353,24 @@ static void a_set_can_be_changed_while_it_is_written(void **state) {
     free(writer.file.bytes);
 }
 
+static bool free_while_writing(void *context, const void *bytes, size_t n) {
+    busy_writer *const writer = context;
+    tamis_free(writer->set); /* does nothing */
+    return tamis_has_id(writer->set, 2) && buffer_write(&writer->file, bytes, n);
+}
+
+static void a_set_is_not_freed_while_it_is_written(void **state) {
+    (void)state;
+    busy_writer writer = { make_variant(&variants[0], true), { NULL, 0 } };
+    assert_int_equal(tamis_add_id(writer.set, 2), TAMIS_OK);
+    assert_int_equal(tamis_write(writer.set, free_while_writing, &writer), TAMIS_OK);
+    assert_int_equal(tamis_send(writer.set, 0, free_while_writing, &writer), TAMIS_OK);
+    assert_true(tamis_has_id(writer.set, 2));
+    expect_valid(writer.set);
+    tamis_free(writer.set);
+    free(writer.file.bytes);
+}
+
 static uint64_t add_until(tamis_set *set, uint64_t from, bool is_growing) {
     tamis_facts facts;
     do {
@@ -609,6 +627,7 @@ int main(void) {
         cmocka_unit_test(sets_like_one_that_grows_are_like_it),
         cmocka_unit_test(a_received_set_is_shared_if_the_spec_says_so),
         cmocka_unit_test(a_set_can_be_changed_while_it_is_written),
+        cmocka_unit_test(a_set_is_not_freed_while_it_is_written),
         cmocka_unit_test(a_step_goes_on_in_what_was_read),
         cmocka_unit_test(a_saturated_key_is_counted_after_a_step),
         cmocka_unit_test(a_step_goes_on_after_a_merge),
