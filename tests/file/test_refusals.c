@@ -7,6 +7,7 @@
 #include "file_layout.h"
 #include "grow.h"
 #include "kind.h"
+#include "kinds/dlbf/analysis.h"
 #include "stream.h"
 #include "theory/overlaid_size.h"
 
@@ -59,9 +60,9 @@ static void each_count_that_is_too_high_is_refused(void **state) {
     (void)state;
     static const size_t fields[] = { AT_REFUSED_ADDS, AT_REFUSED_REMOVES, PART_KEYS, PART_SATURATED,
                                      PART_MOVED };
-    tamis_set *const set = sample_set("line", 16384, 100, 1);
-    buffer           file = sample_of(set);
-    tamis_problem    problem;
+    tamis_set *const    set = sample_set("line", 16384, 100, 1);
+    buffer              file = sample_of(set);
+    tamis_problem       problem;
     for (size_t i = 0; i < COUNT(fields); i++) {
         uint64_t const count = le64_load(file.bytes + fields[i]);
         le64_store(file.bytes + fields[i], KIND_MAX_COUNT + 1);
@@ -70,6 +71,10 @@ static void each_count_that_is_too_high_is_refused(void **state) {
         assert_non_null(strstr(problem.text, "the counts are invalid"));
         le64_store(file.bytes + fields[i], count);
     }
+    le64_store(file.bytes + AT_MORE_COPIES, UINT64_C(1) << 32);
+    sample_seal(&file);
+    assert_int_equal(read_status(&file, &problem), TAMIS_ERR_CORRUPT);
+    assert_int_equal(problem.offset, AT_MORE_COPIES);
     tamis_free(set);
     free(file.bytes);
 }
@@ -323,6 +328,26 @@ static void a_table_of_one_counter_is_refused(void **state) {
     static const uint64_t one = 1, two = 2;
     assert_false(has_size("mlcbf", "counters\0blocks\0", &one));
     assert_true(has_size("mlcbf", "counters\0blocks\0", &two));
+}
+
+/* The fingerprints of a dlbf's bucket never get longer when a key is added (analysis.h): with 8
+ * cells of 7 bits, 7 cells may have one sorted bit each, and not two. */
+static void fingerprints_never_get_longer(void **state) {
+    (void)state;
+    const tamis_kind *kind;
+    uint64_t          bytes;
+    assert_int_equal(tamis_kind_find("dlbf", NULL, &kind), TAMIS_OK);
+    for (uint64_t sorted = 0; sorted <= 2; sorted++) {
+        uint64_t const g[TAMIS_MAX_FIELDS] = {
+            [DLBF_TABLES] = 4,
+            [DLBF_BUCKETS] = 8,
+            [DLBF_BUCKET_BITS] = 64,
+            [DLBF_CELLS] = 8,
+            [DLBF_SORTING] = sorted << 14,
+            [DLBF_GROUP] = 1,
+        };
+        assert_int_equal(kind->body_bytes(g, &bytes), sorted < 2);
+    }
 }
 
 /* A counter of one bit would stick at its first key. */
@@ -584,6 +609,7 @@ int main(void) {
         cmocka_unit_test(a_limit_with_a_kind_makes_that_kind),
         cmocka_unit_test(a_call_that_succeeds_leaves_no_problem),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
+        cmocka_unit_test(fingerprints_never_get_longer),
         cmocka_unit_test(states_have_no_counters_of_one_bit),
         cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
         cmocka_unit_test(a_set_for_one_key_is_read),
