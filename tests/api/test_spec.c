@@ -260,6 +260,20 @@ static void spec_size_is_that_of_a_spec(void **state) {
     expect_refused(&spec, TAMIS_ERR_ARGUMENT);
 }
 
+/* A struct of 4 KiB is the largest that the library believes in. */
+static void spec_size_is_at_most_4_kib(void **state) {
+    (void)state;
+    static struct {
+        tamis_spec spec;
+        uint8_t    later[4096];
+    } newer;
+    newer.spec = good_spec();
+    newer.spec.size = 4096;
+    (void)expect_made(&newer.spec);
+    newer.spec.size = 4097;
+    expect_refused(&newer.spec, TAMIS_ERR_ARGUMENT);
+}
+
 /* A caller whose header has fields that this library does not know. */
 static void spec_of_a_newer_caller_is_taken_if_its_new_fields_are_zero(void **state) {
     (void)state;
@@ -560,6 +574,7 @@ int main(void) {
         cmocka_unit_test(names_of_kinds_and_instruction_sets_end_with_null),
         cmocka_unit_test(create_says_cannot_when_the_named_kind_lacks_an_ability),
         cmocka_unit_test(spec_size_is_that_of_a_spec),
+        cmocka_unit_test(spec_size_is_at_most_4_kib),
         cmocka_unit_test(spec_of_a_newer_caller_is_taken_if_its_new_fields_are_zero),
         cmocka_unit_test(spec_of_an_older_caller_takes_defaults_for_the_rest),
         cmocka_unit_test(spec_allocator_is_both_functions_or_none),
