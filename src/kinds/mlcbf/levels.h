@@ -143,7 +143,8 @@ TAMIS_INLINE bool levels_is_full(const uint8_t *body, uint64_t at, unsigned bits
 
 /* The value of counter i, or LEVELS_STUCK. It looks no further than it has to: where a level begins
  * depends on the number of cells on the level before, so the cells of a level are counted only if
- * the level after the next one is needed.
+ * the level after the next one is needed. A body that was not checked may have cells that would
+ * reach beyond the area: a counter with such a cell is taken for stuck.
  *
  * Counter 3 of the drawing: its field, 3, is full, with one full field before it. So it goes on in
  * cell 1 of level 1, which begins after the 7 fields of level 0. That cell, 3, is full, with none
@@ -152,6 +153,7 @@ TAMIS_INLINE bool levels_is_full(const uint8_t *body, uint64_t at, unsigned bits
 TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint64_t block,
                                  uint64_t i) {
     uint64_t first = block, n = layout->counters, value = 0; /* n cells on this level, from first */
+    uint64_t const end = levels_closed_at(layout, block);
     for (unsigned l = 0;; l++) {
         unsigned const bits = layout->bits[l];
         uint64_t const here = first + i * bits, cell = field_get(body, here, bits);
@@ -162,9 +164,10 @@ TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint
          * cells of this one. The number of cells of that level is needed only to find the level
          * after it. */
         uint64_t const rank = levels_full(body, first, i, bits);
+        unsigned const next = layout->bits[l + 1];
         first += n * bits;
+        if (first + (rank + 1) * next > end) break;
         if (l + 2 < layout->depth) {
-            unsigned const next = layout->bits[l + 1];
             if (levels_is_full(body, first + rank * next, next))
                 n = rank + levels_full(body, here, n - i, bits);
         }
@@ -173,24 +176,29 @@ TAMIS_INLINE uint64_t levels_get(const levels *layout, const uint8_t *body, uint
     return LEVELS_STUCK;
 }
 
+#define LEVELS_BROKEN UINT64_MAX
+
 /* Where the cells of a counter are, or would be inserted, on every level. On a level that the
  * counter does not reach, that is after the cells of all counters before it. */
 typedef struct levels_path {
     uint64_t at[LEVELS_MAX];
-    uint64_t end;  /* where all cells of the block end */
+    uint64_t end;  /* where all cells of the block end; LEVELS_BROKEN: beyond its area */
     uint64_t tops; /* how many cells of the last level are full */
 } levels_path;
 
 /* Level by level: the rank of the counter among the full fields before it is its place on the next
  * level, whether it has a cell there or not; and all full fields of a level are the number of cells
- * of the next. */
+ * of the next. Nothing behind the area is read: cells that would reach beyond it are only in a body
+ * that was not checked. */
 TAMIS_INLINE levels_path levels_find(const levels *layout, const uint8_t *body, uint64_t block,
                                      uint64_t i) {
-    levels_path path = { .end = block };
-    uint64_t    n = layout->counters;
+    levels_path    path = { .end = block };
+    uint64_t const end = levels_closed_at(layout, block);
+    uint64_t       n = layout->counters;
     for (unsigned l = 0; l < layout->depth; l++) {
         unsigned const bits = layout->bits[l];
         uint64_t const first = path.end, here = first + i * bits;
+        if (n * bits > end - first) return (levels_path){ .end = LEVELS_BROKEN };
         path.at[l] = here;
         path.end = first + n * bits;
         uint64_t const rank = levels_full(body, first, i, bits);
@@ -264,7 +272,9 @@ static __attribute__((noinline, unused)) uint64_t levels_set_far(const levels *l
         levels_path const path = levels_find(layout, body, block, i);
         uint64_t const    before = levels_cost(layout, old_value);
         uint64_t const    after = levels_cost(layout, new_value);
-        if (after <= before || path.end + after - before <= levels_closed_at(layout, block)) {
+        bool const        is_room =
+            after <= before || path.end + after - before <= levels_closed_at(layout, block);
+        if (path.end != LEVELS_BROKEN && is_room) {
             levels_move(layout, body, path, old_value, new_value);
             return new_value == levels_top(layout);
         }
@@ -298,7 +308,8 @@ typedef struct levels_walk {
     bool     is_closed;
 } levels_walk;
 
-/* Each level begins where the path of counter 0 is on it. A closed block has level 0 only. */
+/* Each level begins where the path of counter 0 is on it. A closed block has level 0 only, and one
+ * whose cells reach beyond its area is taken for closed. */
 static __attribute__((noinline, unused)) levels_walk
 levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
     levels_walk walk = { .is_closed = levels_is_closed(layout, body, block) };
@@ -306,6 +317,7 @@ levels_begin(const levels *layout, const uint8_t *body, uint64_t block) {
         levels_path const path = levels_find(layout, body, block, 0);
         memcpy(walk.at, path.at, sizeof walk.at);
         walk.end = path.end;
+        walk.is_closed = path.end == LEVELS_BROKEN;
     }
     walk.at[0] = block;
     if (walk.is_closed) walk.end = levels_area_at(layout, block);

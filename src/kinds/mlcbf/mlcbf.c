@@ -367,8 +367,10 @@ static void mlcbf_block_lose(tamis_table *into, const tamis_table *from, uint64_
         if (x == 0 || x == LEVELS_STUCK) continue;
         uint64_t const y = mlcbf_get(into, &place);
         if (y == LEVELS_STUCK) continue;
-        uint64_t const rest = numbered_value(&shape->map, y) - numbered_value(&shape->map, x);
-        mlcbf_set(into, &place, y, numbered_number(&shape->map, rest));
+        uint64_t const held = numbered_value(&shape->map, y);
+        uint64_t const taken = numbered_value(&shape->map, x);
+        if (held < taken) continue; /* only in a body that was not checked */
+        mlcbf_set(into, &place, y, numbered_number(&shape->map, held - taken));
     }
 }
 
