@@ -350,14 +350,20 @@ static void fingerprints_never_get_longer(void **state) {
     }
 }
 
-/* A counter of one bit would stick at its first key. */
-static void states_have_no_counters_of_one_bit(void **state) {
+/* A counter of one bit would stick at its first key; a timer has two bits at least. */
+static void states_have_no_counters_or_timers_of_one_bit(void **state) {
     (void)state;
     const tamis_kind *kind;
     uint64_t          bytes, g[TAMIS_MAX_FIELDS] = { 0 };
     g[OVERLAID_CELLS] = 1024;
     g[OVERLAID_HASHES] = g[OVERLAID_VALUES] = 4;
     assert_int_equal(tamis_kind_find("state_direct", NULL, &kind), TAMIS_OK);
+    for (uint64_t bits = 0; bits <= SWEEP_MAX_BITS + 1; bits++) {
+        g[OVERLAID_TIMER_BITS] = bits;
+        bool const is_possible = bits != 1 && bits <= SWEEP_MAX_BITS;
+        assert_int_equal(kind->body_bytes(g, &bytes), is_possible);
+    }
+    g[OVERLAID_TIMER_BITS] = 0;
     for (uint64_t bits = 0; bits <= OVERLAID_MAX_COUNTER_BITS + 1; bits++) {
         g[OVERLAID_COUNTER_BITS] = bits;
         bool const is_possible = bits != 1 && bits <= OVERLAID_MAX_COUNTER_BITS;
@@ -610,7 +616,7 @@ int main(void) {
         cmocka_unit_test(a_call_that_succeeds_leaves_no_problem),
         cmocka_unit_test(a_table_of_one_counter_is_refused),
         cmocka_unit_test(fingerprints_never_get_longer),
-        cmocka_unit_test(states_have_no_counters_of_one_bit),
+        cmocka_unit_test(states_have_no_counters_or_timers_of_one_bit),
         cmocka_unit_test(the_least_number_of_a_field_can_be_asked_for),
         cmocka_unit_test(a_set_for_one_key_is_read),
         cmocka_unit_test(empty_files_are_cut_files),

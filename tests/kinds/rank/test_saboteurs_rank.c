@@ -13,6 +13,10 @@
 #define ALIGNED_SET                                                                                \
     "buckets=13,chains=8,remainder_bits=7,cells=7,cells2=4,cells3=9,extensions2=12,extensions3=9," \
     "counter_bits=0,copies=1,aligned=1"
+/* One extension of each level, so that a pointer has one bit. */
+#define ONE_OF_EACH                                                                                \
+    "buckets=13,chains=8,remainder_bits=7,cells=12,cells2=1,cells3=9,extensions2=1,extensions3=1," \
+    "counter_bits=1,copies=4,aligned=0"
 
 static tamis_set *filled(const char *geometry) {
     subject const variant = {
@@ -193,8 +197,8 @@ static bool is_remainder(const uint64_t *g, const rank_layout *layout, uint64_t 
 /* Every flipped bit is noticed, unless the result is another fingerprint. */
 static void validate_sees_every_flipped_bit(void **state) {
     (void)state;
-    static const char *const geometries[] = { PACKED, ALIGNED_SET };
-    for (unsigned i = 0; i < 2; i++) {
+    static const char *const geometries[] = { PACKED, ALIGNED_SET, ONE_OF_EACH };
+    for (size_t i = 0; i < COUNT(geometries); i++) {
         tamis_set *const  set = filled(geometries[i]);
         rank_layout const layout = layout_of(set);
         for (uint64_t bit = 0; bit < set->table.body_bytes * 8; bit++) {
