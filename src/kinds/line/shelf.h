@@ -269,12 +269,14 @@ static __attribute__((unused)) void shelf_delete(const shelf_view *shelves, uint
 
 /* The last entry of a shelf goes to the attic: the shelf is full, or will be. The shelf does not
  * say whose entry that is, but its ones do: the owner is the bucket with as many zeros before the
- * last one as it has buckets before it. */
+ * last one as it has buckets before it. In a body that was not checked there may be more zeros than
+ * buckets; the owner is on this shelf all the same. */
 static __attribute__((unused)) void shelf_evict(const shelf_view *shelves, uint64_t bucket) {
     const uint8_t *const line = shelf_line(shelves, bucket);
     uint64_t const       ones = shelf_ones(line), first = bucket / SHELF_BUCKETS * SHELF_BUCKETS;
     unsigned const       top = 63 - (unsigned)__builtin_clzll(ones);
-    uint64_t const       owner = first + bits_rank(~ones, top); /* zeros below the last one */
+    unsigned const       zeros = bits_rank(~ones, top); /* below the last one */
+    uint64_t const       owner = first + min_u64(zeros, SHELF_BUCKETS - 1);
     unsigned const       at = shelf_used(ones) - 1, key = le16_load(line + SHELF_AT + 2 * at);
     uint64_t const       rest =
         rest_get(shelves->body, shelf_rest_at(shelves, bucket, at), shelves->attic.rest_bits);
