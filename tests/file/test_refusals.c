@@ -168,6 +168,34 @@ static void impossible_numbers_of_a_stream_are_named(void **state) {
     free(s.bytes);
 }
 
+/* A part that there cannot be. */
+static void impossible_parts_of_a_stream_are_named(void **state) {
+    (void)state;
+    static const uint32_t wrong[][2] = { { 4, 4 }, { 1, 3 }, { 0, 1u << 31 }, { 1, 0 } };
+    tamis_spec            spec = TAMIS_SPEC_INIT;
+    tamis_problem         problem;
+    spec.kind = "line";
+    spec.capacity = 1000;
+    spec.fpr = 0.01;
+    spec.part = 1;
+    spec.parts = 4;
+    tamis_set *const set = make_set_from(&spec);
+    buffer           s = buffer_sent(set, 0);
+    size_t const     head = head_of(&s);
+    uint8_t *const   place = s.bytes + head - 8 - STREAM_PART_BYTES;
+    assert_int_equal(le32_load(place + STREAM_PART_INDEX), 1);
+    assert_int_equal(le32_load(place + STREAM_PART_COUNT), 4);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        le32_store(place + STREAM_PART_INDEX, wrong[i][0]);
+        le32_store(place + STREAM_PART_COUNT, wrong[i][1]);
+        sample_seal_stream(&s, head);
+        assert_int_equal(receive_status(&s, &problem), TAMIS_ERR_CORRUPT);
+        assert_non_null(strstr(problem.text, "invalid header"));
+    }
+    tamis_free(set);
+    free(s.bytes);
+}
+
 /* The number of keys that were aged out is beside a field that states must not have. */
 static void numbers_of_aged_keys_are_kept(void **state) {
     (void)state;
@@ -609,6 +637,7 @@ int main(void) {
         cmocka_unit_test(missing_memory_for_a_file_is_told),
         cmocka_unit_test(a_life_that_cannot_double_is_refused),
         cmocka_unit_test(impossible_numbers_of_a_stream_are_named),
+        cmocka_unit_test(impossible_parts_of_a_stream_are_named),
         cmocka_unit_test(numbers_of_aged_keys_are_kept),
         cmocka_unit_test(a_limit_alone_keeps_an_unusual_geometry),
         cmocka_unit_test(a_limit_with_a_wish_plans_another_set),
