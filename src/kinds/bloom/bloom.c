@@ -168,7 +168,7 @@ static unsigned bloom_add_chunk_scattered(tamis_table *table, const uint64_t *ha
 /* ------------------------------------------------------------------ blocked: one line per key */
 
 /* Keys in a chunk, and the size up to which nothing is fetched: for the same reasons as in `line`,
- * which has the measurements (kinds/line/operations.h). */
+ * which has the measurements (kinds/line/batches.h). */
 #define BLOOM_CHUNK 16
 #define BLOOM_CACHED_BYTES (UINT64_C(192) << 10)
 

@@ -63,9 +63,9 @@
  *   I7  in states, all values are below `values`;
  *   I8  in states, no timer is longer than that of a key which is touched now.
  */
+#include "batches.h"
 #include "core/checked.h"
 #include "line_growing.h"
-#include "operations.h"
 #include "prints_plan.h"
 #include "shape.h"
 #include "shared_lookups.h"

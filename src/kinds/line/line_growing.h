@@ -24,8 +24,8 @@
 #ifndef TAMIS_KINDS_LINE_LINE_GROWING_H
 #define TAMIS_KINDS_LINE_LINE_GROWING_H
 
+#include "batches.h"
 #include "line_split.h"
-#include "operations.h"
 #include "size.h"
 
 /* As many prints, in another number of lines: each doubling takes a bit from the remainder. A byte

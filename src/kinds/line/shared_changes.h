@@ -24,7 +24,7 @@
 #ifndef TAMIS_KINDS_LINE_SHARED_CHANGES_H
 #define TAMIS_KINDS_LINE_SHARED_CHANGES_H
 
-#include "operations.h"
+#include "batches.h"
 #include "sharing.h"
 #include "size.h"
 
