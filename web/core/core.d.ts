@@ -109,7 +109,7 @@ export interface TamisSet {
   /** For how many of the ids first, ..., first + n - 1 the set says yes. */
   countRange(first: number, n: number): number;
   clear(): void;
-  /** Add the contents of a set with the same kind, geometry and seed. */
+  /** Add the contents of a set with the same kind, geometry and seed, made by the same instance of the library. */
   merge(other: TamisSet): void;
   info(): Info;
   /** The bytes of the file: what tamis_save() and `tamis build` write. */

@@ -238,7 +238,10 @@ class TamisSet {
     if (status !== 0) this.#fail(status);
   }
 
+  // A set of another instance of the module is in another memory, where its address means nothing here.
   merge(other) {
+    if (!(other instanceof TamisSet)) throw new TypeError("merge() takes a set");
+    if (other.#module !== this.#module) throw new TypeError("sets of two calls of load() cannot be merged: open() the other's save() here first");
     const status = this.#module.calls.merge(this.#set, other.#set);
     if (status !== 0) this.#fail(status);
   }

@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const build = resolve(process.argv[2]);
-const { create, open, plan, planStages, version, TamisError } = await import(pathToFileURL(join(build, "web/core/index.js")));
+const { create, open, plan, planStages, version, load, TamisError } = await import(pathToFileURL(join(build, "web/core/index.js")));
 const folder = mkdtempSync(join(tmpdir(), "tamis-web-"));
 const tests = [];
 const test = (name, body) => tests.push({ name, body });
@@ -192,6 +192,16 @@ test("sets_merge", () => {
   one.merge(two);
   assert.ok(one.has("a") && one.has("b"));
   assert.throws(() => one.merge(create({ capacity: 1000, fpr: 0.001, remove: true, seed: 10 })), (problem) => problem.code === "MISMATCH");
+});
+
+test("sets_of_two_instances_are_not_merged", async () => {
+  const other = await load(readFileSync(join(build, "web/core/tamis.wasm")));
+  const [one, two] = [create, other.create].map((make) => make({ capacity: 1000, fpr: 0.001, remove: true, merge: true, seed: 9 }));
+  two.add("b");
+  assert.throws(() => one.merge(two), /load\(\)/);
+  one.merge(open(two.save()));
+  assert.ok(one.has("b"));
+  for (const nothing of [undefined, null, {}, two.save()]) assert.throws(() => one.merge(nothing), /takes a set/);
 });
 
 test("seeds_are_random_unless_they_are_given", () => {
