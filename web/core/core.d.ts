@@ -31,7 +31,7 @@ export interface Spec {
   kind?: string;
   /** Fields of the geometry to fix: { hashes: 9 } or "hashes=9". */
   geometry?: string | Record<string, number>;
-  /** 128 bits; random if it is left out. */
+  /** 128 bits; random if it is left out. From 2^53 on, a bigint. */
   seed?: number | bigint;
 }
 
@@ -106,7 +106,7 @@ export interface TamisSet {
   remove(key: Key): boolean;
   /** Copies of the key, never too low; Infinity: more than the set can count. */
   count(key: Key): number;
-  /** For how many of the ids first, ..., first + n - 1 the set says yes. */
+  /** For how many of the ids first, ..., first + n - 1 the set says yes. All are below 2^53. */
   countRange(first: number, n: number): number;
   clear(): void;
   /** Add the contents of a set with the same kind, geometry and seed, made by the same instance of the library. */

@@ -115,7 +115,7 @@ class Module {
     if (unknown.length) throw new TypeError(`a spec has no '${unknown[0]}'; it has ${[...SPEC_NUMBERS, ...SPEC_WORDS].join(", ")}`);
     this.calls.specBegin();
     SPEC_NUMBERS.forEach((name, which) => this.specNumber(name, which, numbers[name]));
-    if (spec.seed !== undefined) this.calls.specSeed(...wordsOf(spec.seed, 4));
+    if (spec.seed !== undefined) this.calls.specSeed(...wordsOf("seed", spec.seed, 4));
     const texts = [spec.kind, geometryText(spec.geometry)].map((text) => (text ? this.copyIn(utf8.encode(text)) : 0));
     this.calls.specTexts(...texts);
     try {
@@ -153,13 +153,20 @@ function abilitiesOf(spec) {
 
 function geometryText(geometry) {
   if (geometry === undefined || typeof geometry === "string") return geometry;
+  if (typeof geometry !== "object" || geometry === null) throw new TypeError('geometry is an object or a text, as in "hashes=9"');
   return Object.entries(geometry).map(([name, value]) => `${name}=${value}`).join(",");
 }
 
+// A number above 2^53 may be another one than was written in the program: JavaScript rounds it.
+function checkWhole(name, value) {
+  if (!Number.isSafeInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number from 0 to 2^53 - 1`);
+}
+
 // A number or bigint as 32-bit words, lowest first.
-function wordsOf(value, n) {
+function wordsOf(name, value, n) {
+  if (typeof value !== "bigint") checkWhole(`${name}, unless it is a bigint,`, value);
   const whole = BigInt(value);
-  if (whole < 0n || whole >> BigInt(32 * n)) throw new RangeError(`must be from 0 to 2^${32 * n} - 1`);
+  if (whole < 0n || whole >> BigInt(32 * n)) throw new RangeError(`${name} must be from 0 to 2^${32 * n} - 1`);
   return Array.from({ length: n }, (_, i) => Number((whole >> BigInt(32 * i)) & 0xffffffffn));
 }
 
@@ -230,6 +237,9 @@ class TamisSet {
   }
 
   countRange(first, n) {
+    checkWhole("first", first);
+    checkWhole("n", n);
+    checkWhole("first + n", first + n);
     return this.#module.calls.hasRange(this.#set, first, n);
   }
 

@@ -114,6 +114,18 @@ test("keys_are_strings_bytes_and_ids", () => {
   assert.throws(() => set.add(2n ** 64n), RangeError);
 });
 
+test("numbers_that_are_not_exact_are_refused", () => {
+  const set = create({ capacity: 100, fpr: 1e-9, seed: 2n ** 53n });
+  set.add(2n ** 53n - 2n);
+  assert.equal(set.countRange(2 ** 53 - 2, 1), 1);
+  assert.equal(set.countRange(0, 0), 0);
+  for (const [first, n] of [[-1, 5], [0, -1], [NaN, 5], [0, NaN], [0, Infinity], [0.5, 5], [2 ** 53, 5], [2 ** 53 - 2, 2], ["3", 4], [5n, 5], [0]])
+    assert.throws(() => set.countRange(first, n), TypeError, `${first} and ${n}`);
+  for (const seed of [2 ** 53, 1.5, -1, NaN, "7", true, null, {}]) assert.throws(() => create({ capacity: 10, fpr: 0.01, seed }), TypeError, String(seed));
+  for (const seed of [-1n, 2n ** 128n]) assert.throws(() => create({ capacity: 10, fpr: 0.01, seed }), /seed must be from 0 to 2\^128/);
+  for (const geometry of [7, true, null]) assert.throws(() => create({ capacity: 10, fpr: 0.01, geometry }), /geometry is an object or a text/);
+});
+
 test("copies_are_counted_and_a_flood_is_many", () => {
   const set = create({ capacity: 100, fpr: 1e-6, remove: true, count: true, countTo: 15 });
   for (let i = 0; i < 12; i++) set.add("twelve");
