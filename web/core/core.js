@@ -71,9 +71,10 @@ class Module {
     return fromUtf8.decode(memory.subarray(at, memory.indexOf(0, at)));
   }
 
-  // Copy bytes into the memory, with a zero after them. The caller frees the copy.
+  // Copy bytes into the memory, with a zero after them. The caller frees the copy. The memory has 2 GiB at most, and a number
+  // above 2^32 would become a small one on the way into it.
   copyIn(bytes) {
-    const at = this.calls.get(bytes.length + 1);
+    const at = bytes.length < 2 ** 31 ? this.calls.get(bytes.length + 1) : 0;
     if (at === 0) throw new TamisError(-30, `not enough memory: needs ${bytes.length} bytes`);
     this.bytes(at, bytes.length).set(bytes);
     this.bytes(at, bytes.length + 1)[bytes.length] = 0;
@@ -116,9 +117,10 @@ class Module {
     this.calls.specBegin();
     SPEC_NUMBERS.forEach((name, which) => this.specNumber(name, which, numbers[name]));
     if (spec.seed !== undefined) this.calls.specSeed(...wordsOf("seed", spec.seed, 4));
-    const texts = [spec.kind, geometryText(spec.geometry)].map((text) => (text ? this.copyIn(utf8.encode(text)) : 0));
-    this.calls.specTexts(...texts);
+    const texts = [];
     try {
+      for (const text of [spec.kind, geometryText(spec.geometry)]) texts.push(text ? this.copyIn(utf8.encode(text)) : 0);
+      this.calls.specTexts(...texts);
       return use();
     } finally {
       for (const at of texts) if (at !== 0) this.calls.drop(at);

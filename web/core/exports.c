@@ -291,6 +291,7 @@ WEB_EXPORT(infoNumber) double web_info_number(int which) {
 typedef struct file_sink {
     uint8_t *bytes;
     size_t   used, room;
+    bool     lacks_memory; /* the library only sees that the sink has failed */
 } file_sink;
 
 static file_sink saved;
@@ -300,6 +301,7 @@ static bool save_more(void *context, const void *bytes, size_t n) {
     if (n > sink->room - sink->used) {
         size_t const   room = 2 * sink->room + n;
         uint8_t *const larger = realloc(sink->bytes, room);
+        sink->lacks_memory = larger == NULL;
         if (larger == NULL) return false;
         sink->bytes = larger;
         sink->room = room;
@@ -311,8 +313,9 @@ static bool save_more(void *context, const void *bytes, size_t n) {
 
 /* The bytes of the file of a set; they stay until saveEnd(). NULL: there is no memory for them. */
 WEB_EXPORT(saveBegin) const uint8_t *web_save_begin(const tamis_set *set) {
-    saved = (file_sink){ NULL, 0, 0 };
+    saved = (file_sink){ .bytes = NULL };
     last_status = tamis_write(set, save_more, &saved);
+    if (saved.lacks_memory) last_status = TAMIS_ERR_MEMORY;
     return last_status == TAMIS_OK ? saved.bytes : NULL;
 }
 
@@ -322,5 +325,5 @@ WEB_EXPORT(saveBytes) size_t web_save_bytes(void) {
 
 WEB_EXPORT(saveEnd) void web_save_end(void) {
     free(saved.bytes);
-    saved = (file_sink){ NULL, 0, 0 };
+    saved = (file_sink){ .bytes = NULL };
 }

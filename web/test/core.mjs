@@ -114,6 +114,27 @@ test("keys_are_strings_bytes_and_ids", () => {
   assert.throws(() => set.add(2n ** 64n), RangeError);
 });
 
+// In a process of its own, since the memory of an instance never becomes smaller. A buffer that nobody touches takes no memory.
+test("memory_that_runs_out_is_told_and_nothing_changes", () => {
+  const code = `import assert from "node:assert/strict";
+    import { create, open } from ${JSON.stringify(pathToFileURL(join(build, "web/core/index.js")))};
+    const isMemory = (problem) => problem.code === "MEMORY";
+    const set = create({ capacity: 1000, fpr: 0.01, remove: true }).add("apple");
+    for (const n of [3 * 2 ** 30, 2 ** 32 - 1]) {
+      const bytes = new Uint8Array(n);
+      assert.throws(() => set.add(bytes), isMemory);
+      assert.throws(() => open(bytes), isMemory);
+    }
+    const large = [];
+    assert.throws(() => { for (;;) large.push(create({ capacity: 3e8, fpr: 0.01, kind: "bloom" })); }, isMemory);
+    assert.throws(() => large[0].save(), isMemory);
+    assert.ok(set.has("apple") && set.info().keys === 1);
+    large.pop().free();
+    assert.ok(open(set.save()).has("apple"));`;
+  writeFileSync(join(folder, "memory.mjs"), code);
+  execFileSync(process.execPath, [join(folder, "memory.mjs")], { encoding: "utf8", stdio: "pipe" });
+});
+
 test("numbers_that_are_not_exact_are_refused", () => {
   const set = create({ capacity: 100, fpr: 1e-9, seed: 2n ** 53n });
   set.add(2n ** 53n - 2n);
