@@ -22,6 +22,7 @@
 #include "signals.h"
 
 #define FIRST_BUFFER_BYTES ((size_t)1 << 18)
+#define LARGEST_BUFFER_BYTES (LINES_LONGEST + 2) /* with a separator, and a byte that stays free */
 #define BLOCK_BYTES (3 * FIRST_BUFFER_BYTES / 4) /* with this many whole lines, a block is full */
 
 /* ------------------------------------------------------------------ files */
@@ -52,6 +53,14 @@ static _Noreturn void die_of_reading(const lines *input, int error) {
                                : error == EACCES ? "; make it readable"
                                                  : "";
     die("cannot read keys from %s: %s%s", name_to_say(input), strerror(error), advice);
+}
+
+/* The lines before it were handed out; what they ask for is done first. */
+static _Noreturn void die_of_long_line(const lines *input) {
+    while (settle_one(input) == SETTLED_ONE) continue;
+    die("%s: a line is longer than %zu MiB; %s", name_to_say(input), LINES_LONGEST >> 20,
+        input->text.separator == '\0' ? "leave out -0 if keys end with newlines"
+                                      : "use -0 if keys end with NUL bytes");
 }
 
 /* Opening a named pipe waits here until another program writes to it. Returns -1 if a signal comes
@@ -169,8 +178,9 @@ static void buffer_make_room(lines *input) {
         input->text.end = kept;
     }
     if (kept + 1 < input->text.buffer_bytes) return;
-    if (input->text.buffer_bytes > SIZE_MAX / 4) die("%s: a line is too long", name_to_say(input));
-    size_t const larger = 2 * input->text.buffer_bytes;
+    if (input->text.buffer_bytes == LARGEST_BUFFER_BYTES) die_of_long_line(input);
+    size_t const twice = 2 * input->text.buffer_bytes;
+    size_t const larger = twice < LARGEST_BUFFER_BYTES ? twice : LARGEST_BUFFER_BYTES;
     char *const  buffer = realloc(input->text.buffer, larger + SEPARATORS_BLOCK);
     if (buffer == NULL) {
         die("%s: not enough memory for a line of %zu bytes", name_to_say(input), kept);

@@ -2,7 +2,8 @@
  *
  * Lines are cut where they lie in a large buffer; nothing is copied. Every line is a key, also an
  * empty one (of 0 bytes). The bytes after the last separator of a file are a key, too, if there are
- * any. A carriage return is part of its line.
+ * any. A carriage return is part of its line. A line of more than LINES_LONGEST bytes is an error:
+ * input without separators, as /dev/zero, would take all memory.
  *
  * After signals_end_input(), a signal ends the input: the whole lines that were read by then are
  * the last.
@@ -17,6 +18,7 @@
 
 #define LINES_BATCH 512 /* keys at a time: with their lines, they stay in the second-level cache */
 #define LINES_ALL UINT64_MAX
+#define LINES_LONGEST ((size_t)16 << 20) /* bytes, without the separator */
 
 /* Bytes that are cut into lines, from `begin` to `end`. No separator is between `begin` and
  * `scanned`. */
