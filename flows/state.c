@@ -104,6 +104,8 @@ static bool read_at(int file, uint64_t offset, uint8_t *ret_bytes, size_t n) {
     return true;
 }
 
+static const char other_version[] = "it was saved by another version of tamis-flows";
+
 /* What is wrong with the header of a file of n bytes, or NULL. A checksum does not say who wrote
  * the file: no length in it is believed, so that a small file, or a sparse one, cannot ask for more
  * memory than the files that such a run saves. */
@@ -111,7 +113,7 @@ static const char *find_fault(const uint8_t *bytes, uint64_t n, uint64_t made_fo
                               const table_info *made) {
     state_header const header = get_header(bytes);
     if (get_number(bytes + sizeof NAME, 4) != VERSION)
-        return "it was saved by another version of tamis-flows";
+        return other_version;
     if (n < HEADER_BYTES || get_number(bytes + HEADER_BYTES - 8, 8) != header_checksum(bytes))
         return "it is damaged";
     if (header.made_for != made_for)
@@ -159,6 +161,29 @@ static const char *read_state(const char *name, int file, uint64_t n, uint64_t m
     return fault != NULL ? fault : read_rest(file, &header, ret_file);
 }
 
+static bool is_same_file(const char *name, const char *other) {
+    struct stat one, two;
+    return stat(name, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+/* The version that has saved the file can use it, when somebody goes back to that. So it gets a
+ * second name, under which it stays when this run replaces it. No other file is replaced for that.
+ */
+static void keep_old(const char *name) {
+    char      kept[4096];
+    int const length = snprintf(kept, sizeof kept, "%s.old", name);
+    bool      is_kept = length > 0 && (size_t)length < sizeof kept;
+    errno = is_kept ? 0 : ENAMETOOLONG;
+    is_kept = is_kept && (linkat(AT_FDCWD, name, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) == 0 ||
+                          (errno == EEXIST && is_same_file(name, kept)));
+    if (!is_kept) {
+        die("--state %s: %s, and cannot be kept as %s.old: %s; move it away", name, other_version,
+            name, strerror(errno));
+    }
+    warn("--state %s: %s; beginning without it, and it is kept as %s", name, other_version, kept);
+}
+
 bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
                 state_file *ret_file) {
     uint64_t  n = 0;
@@ -166,7 +191,9 @@ bool state_load(const char *name, const machine *m, const table_spec *spec, cons
     if (file < 0) return false;
     const char *const fault = read_state(name, file, n, hash_purpose(m, spec), made, ret_file);
     (void)close(file);
-    if (fault != NULL)
+    if (fault == other_version)
+        keep_old(name);
+    else if (fault != NULL)
         warn("--state %s: %s; beginning without it, and it is replaced at the end", name, fault);
     return fault == NULL;
 }

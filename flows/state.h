@@ -33,8 +33,9 @@ typedef struct state_file {
 
 /* Read a file that was saved for the same machine and the same options; `made` describes the empty
  * table of this run. False: there is none, or it is damaged or made for something else; then a
- * message says why, and the run begins without it. A file that tamis-flows has not saved ends the
- * program. Whether the bytes of the table are valid is for table_states_restore() to say. */
+ * message says why, and the run begins without it. A file of another version is kept under a second
+ * name, NAME.old. A file that tamis-flows has not saved, or that cannot be kept, ends the program.
+ * Whether the bytes of the table are valid is for table_states_restore() to say. */
 bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
                 state_file *ret_file);
 void state_free(state_file *file);

@@ -19,6 +19,7 @@
 #define FLOWS 200
 #define ROOM (1 << 17)
 #define NAME_BYTES 12 /* state.h, as all below */
+#define START_BYTES 16 /* name and version */
 #define HEADER_BYTES 64
 #define AT_N_ORDER 32
 #define AT_ORDER_SUM 40
@@ -94,7 +95,8 @@ static void seal(uint8_t *file, size_t n) {
     le64_store(file + AT_SUM, XXH3_64bits(file, AT_SUM));
 }
 
-/* The name stays: a file with another one ends the program. */
+/* Name and version stay. A file with another name ends the program; one of another version gets a
+ * second name, which a descriptor cannot have. */
 static size_t make_file(const uint8_t *bytes, size_t n, uint8_t *ret_file) {
     bool const is_raw = bytes[0] % 8 == 0;
     size_t     length = run.n_good;
@@ -106,7 +108,8 @@ static size_t make_file(const uint8_t *bytes, size_t n, uint8_t *ret_file) {
     for (size_t i = 2; i + 3 < n && !is_raw; i += 4)
         ret_file[(le16_load(bytes + i) | (size_t)(bytes[i + 2] & 1) << 16) % length] ^=
             bytes[i + 3];
-    memcpy(ret_file, run.good, NAME_BYTES);
+    memcpy(ret_file, run.good, START_BYTES);
+    if (length < START_BYTES) length = START_BYTES;
     if (bytes[0] / 8 % 8 != 7) seal(ret_file, length);
     return length;
 }

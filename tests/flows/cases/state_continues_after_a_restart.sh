@@ -61,7 +61,16 @@ damage flows.state 5000
 code_of tamis-flows tcp -q --state flows.state first.pcap
 printf 'tamis-flows st1\0 and more' >old
 code_of tamis-flows tcp -q --state old first.pcap
-rm old
+printf 'tamis-flows st1\0 and more' | cmp - old.old # kept; and the next run uses the new file
+code_of tamis-flows tcp -q --state old first.pcap
+printf 'tamis-flows st1\0 of another run' >old
+code_of tamis-flows tcp -q --state old first.pcap # both are left alone
+printf 'tamis-flows st1\0 and more' | cmp - old.old
+printf 'tamis-flows st1\0 of another run' | cmp - old
+ln -f old old.old # as a run leaves it that is killed
+code_of tamis-flows tcp -q --state old first.pcap
+printf 'tamis-flows st1\0 of another run' | cmp - old.old
+rm old old.old
 printf 'hello' >other
 code_of tamis-flows tcp -q --state other first.pcap
 cat other; echo
