@@ -3,7 +3,7 @@
 
 #include <tamis/tamis.h>
 
-#define MAX_TESTS 200
+#define MAX_TESTS 400
 
 static bool runs_here(const char *isa) {
     const char *name;

@@ -295,11 +295,53 @@ static void shelves_of_any_bytes_are_read_inside_the_body(void **state) {
     }
 }
 
+/* A body of two shelves and more, with room in the attic. */
+static model model_of_two_shelves(dice *random, unsigned rest_bits) {
+    model m;
+    do m = model_new(random, rest_bits);
+    while (m.buckets <= SHELF_BUCKETS || m.shape.attic.room == 0);
+    return m;
+}
+
+/* 28 ones in any of the 44 bits. As no checked body has, the last bit may be a one: then 16 zeros
+ * come before it, as many as there are buckets. */
+static uint64_t full_of_ones(dice *random) {
+    unsigned const bits = SHELF_BUCKETS + SHELF_KEYS;
+    uint64_t       ones = dice_below(random, 2) << (bits - 1);
+    while (bits_popcount(ones) < SHELF_KEYS) ones |= UINT64_C(1) << dice_below(random, bits);
+    return ones;
+}
+
+/* A full shelf of any bytes: the next shelf is not touched. */
+static void an_evicted_entry_is_of_its_own_shelf_in_any_bytes(void **state) {
+    (void)state;
+    dice random = dice_start();
+    for (unsigned round = 0; round < 2000; round++) {
+        model            m = model_of_two_shelves(&random, round % 5 * 14);
+        fenced           memory;
+        shelf_view const shelves = shelves_here(&m, &memory);
+        uint8_t *const   line = memory.bytes + m.shape.lines;
+        uint8_t *const   rests = memory.bytes + m.shape.rests / 8;
+        uint8_t          before[MAX_BYTES];
+        dice_fill(&random, line, 2 * 64);
+        dice_fill(&random, rests, 2 * m.shape.stride / 8);
+        le64_store(line, full_of_ones(&random));
+        memcpy(before, memory.bytes, m.bytes);
+        shelf_evict(&shelves, dice_below(&random, SHELF_BUCKETS));
+        assert_memory_equal(line + 64, before + m.shape.lines + 64, 64);
+        assert_memory_equal(rests + m.shape.stride / 8,
+                            before + (m.shape.rests + m.shape.stride) / 8, m.shape.stride / 8);
+        assert_int_equal(attic_count(&shelves.attic), 1);
+        fenced_free(&memory);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shelves_hold_the_first_and_the_attic_the_others),
     cmocka_unit_test(shelves_look_the_same_whatever_the_order),
     cmocka_unit_test(shelf_find_agrees_with_counting_bit_by_bit),
     cmocka_unit_test(shelves_of_any_bytes_are_read_inside_the_body),
+    cmocka_unit_test(an_evicted_entry_is_of_its_own_shelf_in_any_bytes),
 };
 
 CORE_EXPORT(shelf)
