@@ -138,6 +138,7 @@ static uint64_t dedup_all(dedup_memory *seen, const options *asked) {
                        .wanted = !is_given(asked, OPTION_BIT(INVERT)) };
     lines      input;
     keys_open(&input, asked, 0);
+    input.is_answered = !now.is_counted;
     if (asked->threads == 1) {
         (void)crew_run(&(crew_task){ dedup_block, NULL, &now }, &input, 0);
     } else {

@@ -40,6 +40,7 @@ static int get_run(const options *asked) {
     size_t    n;
     setfile_open_states(asked->operands[0], asked, &file);
     keys_open(&input, asked, 1);
+    input.is_answered = true;
     while ((n = lines_next(&input, keys)) != 0) {
         found += get_some(&file, keys, n, asked->separator);
     }

@@ -93,6 +93,7 @@ static int has_run(const options *asked) {
     lines   input;
     setfile_open_set(asked->operands[0], asked, &file);
     keys_open(&input, asked, 1);
+    input.is_answered = !is_given(asked, OPTION_BIT(COUNT_LINES) | OPTION_BIT(SILENT));
     uint64_t const chosen = ask_all(&file, &input, asked);
     if (is_given(asked, OPTION_BIT(COUNT_LINES)) && !is_given(asked, OPTION_BIT(SILENT))) {
         output_number(chosen);
@@ -157,6 +158,7 @@ static int count_run(const options *asked) {
     setfile_open_set(path, asked, &file);
     if (tamis_count(file.set, "", 0, counts) != TAMIS_OK) die_of_no_count(file.set, path);
     keys_open(&input, asked, 1);
+    input.is_answered = true;
     while ((n = lines_next(&input, keys)) != 0) {
         if (tamis_count_batch(file.set, keys, n, counts) != TAMIS_OK) die("cannot count");
         setfile_check(&file);

@@ -80,6 +80,16 @@ static bool is_regular_file(int descriptor) {
     return fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode);
 }
 
+/* Lines that are appended to the file that they come from would be read again, without an end. */
+static void refuse_own_output(const lines *input) {
+    struct stat in, out;
+    if (!input->is_answered || !input->is_regular) return;
+    if (fstat(input->descriptor, &in) != 0 || fstat(STDOUT_FILENO, &out) != 0) return;
+    if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) return;
+    while (settle_one(input) == SETTLED_ONE) continue;
+    die("%s is also the output; write to another file", name_to_say(input));
+}
+
 /* Open the next file. False if a signal comes meanwhile. */
 static bool file_begin(lines *input) {
     int const spool = input->spools != NULL ? input->spools[input->name] : -1;
@@ -87,6 +97,7 @@ static bool file_begin(lines *input) {
     if (input->descriptor < 0) return false;
     input->is_regular = is_regular_file(input->descriptor);
     input->is_at_end = false;
+    refuse_own_output(input);
     if (input->is_regular) {
         (void)posix_fadvise(input->descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
     }

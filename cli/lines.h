@@ -58,6 +58,7 @@ typedef struct lines {
 
     uint64_t keys, bytes; /* read so far */
     uint64_t limit;       /* of keys to read, or LINES_ALL */
+    bool     is_answered; /* lines are printed while others are read: the output is another file */
 
     lines_settle *settle; /* of threads that work on blocks; or NULL */
     void         *settle_context;
