@@ -50,6 +50,7 @@ const char *setfile_advice(const char *path, const tamis_problem *problem, const
     if (problem->os_error == ENOENT) return advice_on_name(true, asked);
     if (problem->os_error == EISDIR) return advice_on_name(false, asked);
     if (problem->os_error == EACCES) return "make it readable";
+    if (problem->os_error == ESPIPE) return "a set is a file, not a pipe";
     switch ((int)problem->status) {
     case TAMIS_ERR_FOREIGN:
         return is_stream(path) ? "it is a stream from 'tamis send': make a set of it with 'tamis "
@@ -219,7 +220,10 @@ static void lock_file(const char *path, const options *asked) {
 
 /* It is better to know before the work than after it: can a file be saved there? */
 static void check_folder(const char *path) {
+    struct stat       about;
     char *const       real = realpath(path, NULL); /* saving follows links, too */
+    if (real == NULL && errno == ENOENT && lstat(path, &about) == 0)
+        die("cannot save to %s: it is a link to nothing; remove it, or name another file", path);
     char *const       folder = strdup(real != NULL ? real : path);
     const char *const name = folder != NULL ? dirname(folder) : NULL;
     int const         error = name == NULL || access(name, W_OK) == 0 ? 0 : errno;
