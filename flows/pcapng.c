@@ -10,6 +10,7 @@ enum { BLOCK_INTERFACE = 1, BLOCK_OLD_PACKET = 2, BLOCK_SIMPLE = 3, BLOCK_PACKET
 #define BLOCK_SECTION UINT32_C(0x0a0d0d0a)
 #define ORDER_MAGIC UINT32_C(0x1a2b3c4d)
 #define LARGEST_BLOCK ((size_t)512 * 1024) /* of packets and interfaces */
+#define MOST_INTERFACES 65536 /* of a section: a small compressed file could have GiB of them */
 #define NS_PER_SECOND UINT64_C(1000000000)
 
 enum { OPTION_END = 0, OPTION_RESOLUTION = 9, OPTION_OFFSET = 14 };
@@ -62,6 +63,10 @@ static void read_interface_options(const pcapng *file, const uint8_t *at, const 
 static bool read_interface(pcapng *file, const uint8_t *at, const uint8_t *end) {
     if (end - at < 8) {
         file->damage = "an interface without a link type";
+        return false;
+    }
+    if (file->n_interfaces == MOST_INTERFACES) {
+        file->damage = "more than 65536 interfaces";
         return false;
     }
     pcapng_interface interface = { .link_type = (int)number16(file, at),

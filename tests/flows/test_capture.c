@@ -309,6 +309,42 @@ static void interfaces_of_pcapng_keep_their_link_types(void **state) {
     assert_int_equal(found.times[3], UINT64_C(4194305000000000));
 }
 
+/* A section, n interfaces, and a packet of the last one. Returns its length. */
+static size_t pcapng_with_interfaces(uint32_t n, uint32_t *ret_words) {
+    uint32_t const section[] = { 0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28 };
+    uint32_t const interface[] = { 1, 20, 101, 65535, 20 };
+    uint32_t const packet[] = { 6, 36, n - 1, 0, 77, 4, 4, 0x45454545, 36 };
+    uint32_t      *to = ret_words;
+    memcpy(to, section, sizeof section);
+    to += COUNT(section);
+    for (uint32_t i = 0; i < n; i++, to += COUNT(interface))
+        memcpy(to, interface, sizeof interface);
+    memcpy(to, packet, sizeof packet);
+    return sizeof section + n * sizeof interface + sizeof packet;
+}
+
+/* Each takes memory, until the capture ends. */
+static void interfaces_without_end_are_refused(void **state) {
+    (void)state;
+    static uint32_t words[400000];
+    capture_text    problem;
+    seen            found = { 0 };
+    capture_status  status;
+    size_t          n = pcapng_with_interfaces(65536, words);
+    const char     *path = store_file("many", (const uint8_t *)words, n);
+    assert_int_equal(read_file(path, NULL, &found), CAPTURE_END);
+    assert_int_equal(found.n, 1);
+    n = pcapng_with_interfaces(65537, words);
+    capture *const input =
+        capture_open_file(store_file("many", (const uint8_t *)words, n), NULL, problem);
+    assert_non_null(input);
+    do status = capture_read(input, 100, note_packet, &found);
+    while (status == CAPTURE_MORE);
+    assert_int_equal(status, CAPTURE_BROKEN);
+    assert_non_null(strstr(capture_problem(input), "more than 65536 interfaces"));
+    capture_close(input);
+}
+
 static void pipes_are_read_as_bytes_arrive(void **state) {
     (void)state;
     static uint8_t bytes[65536];
@@ -360,6 +396,7 @@ int main(void) {
         cmocka_unit_test(other_files_are_refused),
         cmocka_unit_test(unusual_formats_are_read_by_libpcap),
         cmocka_unit_test(interfaces_of_pcapng_keep_their_link_types),
+        cmocka_unit_test(interfaces_without_end_are_refused),
         cmocka_unit_test(pipes_are_read_as_bytes_arrive),
     };
     print_message("# seed %llu\n", (unsigned long long)dice_seed());
