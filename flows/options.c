@@ -9,6 +9,7 @@
 #include "message.h"
 #include "numbers.h"
 #include "output.h"
+#include "outputs.h"
 #include "suggest.h"
 
 #define DEFAULT_FLOWS 1000000
@@ -361,11 +362,11 @@ static void check_names(const options *asked) {
         const char *const name = names[i];
         if (name == NULL || strcmp(name, "-") == 0) continue;
         for (size_t j = 0; j < i; j++) {
-            if (names[j] != NULL && strcmp(name, names[j]) == 0)
+            if (names[j] != NULL && strcmp(names[j], "-") != 0 && outputs_are_same(name, names[j]))
                 die("%s and %s name the same file %s; use two files", outputs[j], outputs[i], name);
         }
         for (size_t j = 0; j < asked->n_captures; j++) {
-            if (strcmp(name, asked->captures[j]) == 0)
+            if (outputs_are_same(name, asked->captures[j]))
                 die("%s %s: this is a capture that is read; name another file", outputs[i], name);
         }
     }

@@ -90,6 +90,40 @@ static void expect_file(const options *asked, const char *option, const char *na
          option, name, describe_user(asked, user, sizeof user), strerror(error));
 }
 
+static bool find_status(const char *name, struct stat *ret_status) {
+    return (strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, ret_status) : stat(name, ret_status)) == 0;
+}
+
+static bool is_same_inode(const struct stat *one, const struct stat *other) {
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+/* The folder that a name is in; false: there is none. */
+static bool find_folder(const char *name, const char *base, struct stat *ret_status) {
+    char         folder[4096] = ".";
+    size_t const n = (size_t)(base - name); /* with its last slash */
+    if (n >= sizeof folder) return false;
+    memcpy(folder, name, n);
+    if (n != 0) folder[n] = '\0';
+    return stat(folder, ret_status) == 0;
+}
+
+static const char *base_of(const char *name) {
+    const char *const slash = strrchr(name, '/');
+    return slash != NULL ? slash + 1 : name;
+}
+
+bool outputs_are_same(const char *name, const char *other) {
+    struct stat       here, there;
+    const char *const base = base_of(name), *const other_base = base_of(other);
+    if (strcmp(name, other) == 0) return true;
+    bool const exists = find_status(name, &here), other_exists = find_status(other, &there);
+    if (exists && other_exists) return S_ISREG(here.st_mode) && is_same_inode(&here, &there);
+    return !exists && !other_exists && strcmp(base, other_base) == 0 &&
+           find_folder(name, base, &here) && find_folder(other, other_base, &there) &&
+           is_same_inode(&here, &there);
+}
+
 void outputs_check(const options *asked) {
     refuse_folder("state", asked->state, "flows.state");
     refuse_folder("metrics", asked->metrics, "flows.prom");

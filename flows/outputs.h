@@ -9,6 +9,10 @@
  * given up with which the program began. */
 void outputs_check(const options *asked);
 
+/* Do two names lead to the same file, "-" being the standard input? If it does not exist yet: would
+ * they? */
+bool outputs_are_same(const char *name, const char *other);
+
 /* FILE.1 becomes FILE.2, and so on; the oldest is replaced. Then FILE becomes FILE.1. */
 void outputs_rotate(const char *name, unsigned keep);
 

@@ -25,6 +25,20 @@ code_of tamis-flows tcp -q -o one --log one made
 code_of tamis-flows tcp -q --metrics one --state one made
 code_of tamis-flows tcp -q -o made made
 test ! -e one
+# The same by other names.
+cp made before
+ln -s made link
+ln made twin
+for name in ./made folder/../made link twin "$PWD/made"; do
+    code_of tamis-flows tcp -q --json -o "$name" made 2>/dev/null
+    code_of tamis-flows tcp -q --log made "$name" 2>/dev/null
+    code_of tamis-flows tcp -q --log "$name" - <made 2>/dev/null
+    cmp made before
+done
+code_of tamis-flows tcp -q --metrics one --state ./one made
+code_of tamis-flows tcp -q --json -o folder/one --log "$PWD/folder/one" made
+test ! -e one && test ! -e folder/one
+tamis-flows tcp -q -o /dev/null --log folder/../one made && rm one
 # The file is full before the first line, and so it is moved.
 head -c 12000 /dev/zero | tr '\0' '\n' >out
 tamis-flows tcp --json --seed 1 --rotate 11k --keep 100 -o out made
