@@ -59,20 +59,26 @@ void ask_free_memory(tamis_gpu *gpu) {
     device_leave(gpu->device);
 }
 
-/* Answers have 8 bytes at most. */
+/* Memory for one piece. Answers have 8 bytes at most. */
+static tamis_status get_piece(gpu_device *device, uint64_t keys, ask_memory *ret_memory) {
+    ret_memory->keys = device_pin(device, 8 * keys);
+    ret_memory->answers = device_pin(device, 8 * keys);
+    if (ret_memory->keys == NULL || ret_memory->answers == NULL) return TAMIS_ERR_MEMORY;
+    return device_alloc(device, 16 * keys, &ret_memory->there);
+}
+
+/* If there is not enough, none is kept: whoever is short of memory may need it. */
 tamis_status ask_get_memory(tamis_gpu *gpu, uint64_t keys) {
+    tamis_status status = TAMIS_OK;
     if (gpu->memory_keys >= keys) return TAMIS_OK;
     free_memory(gpu);
-    for (unsigned i = 0; i < DEVICE_STREAMS; i++) {
-        ask_memory *const memory = &gpu->memory[i];
-        memory->keys = device_pin(gpu->device, 8 * keys);
-        memory->answers = device_pin(gpu->device, 8 * keys);
-        if (memory->keys == NULL || memory->answers == NULL) return TAMIS_ERR_MEMORY;
-        tamis_status const status = device_alloc(gpu->device, 16 * keys, &memory->there);
-        if (status != TAMIS_OK) return status;
-    }
-    gpu->memory_keys = keys;
-    return TAMIS_OK;
+    for (unsigned i = 0; i < DEVICE_STREAMS && status == TAMIS_OK; i++)
+        status = get_piece(gpu->device, keys, &gpu->memory[i]);
+    if (status == TAMIS_OK)
+        gpu->memory_keys = keys;
+    else
+        free_memory(gpu);
+    return status;
 }
 
 /* Wait for the answers of a piece, and copy them to the caller. */

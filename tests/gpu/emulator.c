@@ -27,6 +27,7 @@ uint64_t emulator_memory = UINT64_C(1) << 40;
 uint64_t emulator_peak;
 uint64_t emulator_shared = UINT64_C(227) << 10;
 uint64_t emulator_waits;
+uint64_t emulator_allocations = UINT64_MAX;
 bool     emulator_refuses_entry, emulator_refuses_pins;
 int      emulator_depth;
 void    *emulator_waited;
@@ -197,10 +198,16 @@ void device_leave(gpu_device *device) {
     emulator_depth--;
 }
 
+static bool may_allocate(void) {
+    bool const is_allowed = emulator_allocations != 0;
+    emulator_allocations -= is_allowed;
+    return is_allowed;
+}
+
 /* Sizes are kept in front of the memory. */
 tamis_status device_alloc(gpu_device *device, uint64_t bytes, device_address *ret_address) {
     device->why = "the emulator has no more memory";
-    if (device->used + bytes > emulator_memory) return TAMIS_ERR_MEMORY;
+    if (!may_allocate() || device->used + bytes > emulator_memory) return TAMIS_ERR_MEMORY;
     device->why = NULL;
     uint64_t *const memory = aligned_alloc(256, (bytes + 511) / 256 * 256);
     memset(memory, 0xa5, (bytes + 511) / 256 * 256);
@@ -228,7 +235,7 @@ uint64_t emulator_used(const tamis_gpu *gpu) {
 
 void *device_pin(gpu_device *device, size_t bytes) {
     (void)device;
-    return emulator_refuses_pins ? NULL : malloc(bytes);
+    return !may_allocate() || emulator_refuses_pins ? NULL : malloc(bytes);
 }
 
 void device_unpin(gpu_device *device, void *memory) {

@@ -18,6 +18,9 @@ extern uint64_t emulator_shared;
 extern bool emulator_refuses_entry, emulator_refuses_pins;
 extern int  emulator_depth;
 
+/* How many allocations succeed before all others fail, on the GPU and of pinned memory. */
+extern uint64_t emulator_allocations;
+
 /* How often a stream was waited for, and which one was the last. */
 extern uint64_t emulator_waits;
 extern void    *emulator_waited;

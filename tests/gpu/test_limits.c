@@ -204,6 +204,101 @@ static void test_no_pinned_memory(void **unused) {
     pair_free(&both);
 }
 
+/* A call with keys in the memory of this machine, or without keys. */
+typedef tamis_status some_call(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem);
+
+static tamis_status call_create(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    tamis_spec     spec = pair_spec("line", NULL, 3000);
+    tamis_gpu_set *made = NULL;
+    (void)keys;
+    spec.fpr = 0.01;
+    tamis_status const status = tamis_gpu_create(both->gpu, &spec, &made, problem);
+    tamis_gpu_free(made);
+    return status;
+}
+
+static tamis_status call_upload(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    tamis_gpu_set *made = NULL;
+    (void)keys;
+    tamis_status const status = tamis_gpu_upload(both->gpu, both->here, &made, problem);
+    tamis_gpu_free(made);
+    return status;
+}
+
+static tamis_status call_download(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    tamis_set *made = NULL;
+    (void)keys;
+    tamis_status const status = tamis_gpu_download(both->there, &made, problem);
+    tamis_free(made);
+    return status;
+}
+
+static tamis_status call_has(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    uint8_t has[100];
+    return tamis_gpu_has(both->there, keys, has, problem);
+}
+
+/* If it succeeds, the set here gets the same keys. */
+static tamis_status call_add(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    tamis_status const status = tamis_gpu_add(both->there, keys, problem);
+    if (status == TAMIS_OK)
+        assert_int_equal(tamis_add_id_batch(both->here, keys->data, keys->n, NULL), TAMIS_OK);
+    return status;
+}
+
+static tamis_status call_remove(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem) {
+    tamis_status const status = tamis_gpu_remove(both->there, keys, NULL, problem);
+    if (status == TAMIS_OK)
+        assert_int_equal(tamis_remove_id_batch(both->here, keys->data, keys->n, NULL, NULL),
+                         TAMIS_OK);
+    return status;
+}
+
+/* Let the first allocation of a call and all others fail, then all but the first, and so on until
+ * it needs no more. A call may do without some. Nothing else changes, and no memory is kept. */
+static unsigned let_allocations_fail(pair *both, some_call *call, const uint64_t *ids) {
+    tamis_gpu_keys const keys = pair_keys(both, ids, 100, TAMIS_GPU_HOST);
+    uint64_t const       used = emulator_used(both->gpu);
+    unsigned             n = 0, refused = 0;
+    for (bool is_last = false; !is_last; n++) {
+        tamis_problem problem = { 0 };
+        emulator_allocations = n;
+        tamis_status const status = call(both, &keys, &problem);
+        is_last = emulator_allocations != 0;
+        emulator_allocations = UINT64_MAX;
+        refused += status != TAMIS_OK;
+        if (status != TAMIS_OK) expect_words(status, TAMIS_ERR_MEMORY, &problem);
+        if (status != TAMIS_OK) assert_int_equal(emulator_used(both->gpu), used);
+        pair_compare(both);
+    }
+    assert_int_equal(emulator_depth, 0);
+    return refused;
+}
+
+static void test_each_allocation_fails(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *kind;
+        double      fpr;
+    } sets[] = { { "line", 0.01 }, { "line", 1e-6 }, { "bloom", 0.01 } };
+    some_call *const calls[] = { call_create, call_upload, call_download, call_has, call_add };
+    uint64_t         ids[100];
+    for (unsigned i = 0; i < 100; i++) ids[i] = i;
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        tamis_spec spec = pair_spec(sets[i].kind, NULL, 3000);
+        spec.fpr = sets[i].fpr;
+        spec.abilities = i < 2 ? TAMIS_CAN_REMOVE : 0;
+        for (size_t j = 0; j < sizeof calls / sizeof *calls; j++) {
+            pair both = pair_make(&spec); /* the memory for keys is kept from call to call */
+            assert_true(let_allocations_fail(&both, calls[j], ids) != 0);
+            pair_free(&both);
+        }
+        pair both = pair_make(&spec);
+        if (i < 2) assert_true(let_allocations_fail(&both, call_remove, ids) != 0);
+        pair_free(&both);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_little_shared_memory),
@@ -213,6 +308,7 @@ int main(void) {
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_no_entry),
         cmocka_unit_test(test_no_pinned_memory),
+        cmocka_unit_test(test_each_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
