@@ -45,13 +45,28 @@ static tamis_status check_required(const uint8_t *header, tamis_problem *problem
     return TAMIS_OK;
 }
 
+/* The set is made by libtamis, which may be newer than this library. What it can do more must not
+ * be taken for what is known here: with another hash, lookups would miss keys. */
+static tamis_status check_known(const uint8_t *header, const char *kind, tamis_problem *problem) {
+    uint32_t const hash = le32_load(header + AT_HASH), fields = le32_load(header + PART_FIELDS);
+    unsigned const most = strcmp(kind, "bloom") == 0  ? BLOOM_FIELDS
+                          : strcmp(kind, "line") == 0 ? LINE_FIELDS
+                                                      : TAMIS_MAX_FIELDS;
+    if (hash != TAMIS_HASH_XXH3 && hash != TAMIS_HASH_SIPHASH)
+        return say(problem, TAMIS_ERR_CANNOT, "its hash is not known to this library (%u)", hash);
+    if (le16_load(header + AT_MAJOR) != MAJOR || fields > most)
+        return say(problem, TAMIS_ERR_CANNOT, "it was made by a newer libtamis than libtamis-gpu");
+    return TAMIS_OK;
+}
+
 tamis_status header_make_table(const uint8_t *header, gpu_table *ret_table,
                                tamis_problem *problem) {
     header_facts const facts = header_read(header);
     line_layout        layout;
     uint64_t           g[TAMIS_MAX_FIELDS];
     gpu_table          table = { .body_bytes = facts.body_bytes };
-    tamis_status const status = check_required(header, problem);
+    tamis_status       status = check_required(header, problem);
+    if (status == TAMIS_OK) status = check_known(header, facts.kind, problem);
     if (status != TAMIS_OK) return status;
     for (unsigned i = 0; i < TAMIS_MAX_FIELDS; i++)
         g[i] = le64_load(header + PART_GEOMETRY + 8 * i);

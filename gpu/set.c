@@ -297,7 +297,7 @@ tamis_status tamis_gpu_upload_file(tamis_gpu *gpu, const char *path, unsigned fl
                                    tamis_gpu_set **ret_set, tamis_problem *reterr_problem) {
     tamis_open_options options = TAMIS_OPEN_OPTIONS_INIT;
     tamis_set         *mapped;
-    options.flags = TAMIS_OPEN_MAP | (flags & TAMIS_OPEN_TRUST);
+    options.flags = TAMIS_OPEN_MAP | flags;
     if (gpu == NULL || path == NULL || ret_set == NULL)
         return say(reterr_problem, TAMIS_ERR_ARGUMENT, "the GPU, the path or the result is NULL");
     tamis_status status = tamis_open(path, &options, &mapped, reterr_problem);

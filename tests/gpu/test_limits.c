@@ -1,6 +1,8 @@
 /* test_limits.c - little memory, little shared memory, calls of the driver that fail, damaged
  * bodies: cases that only the emulator can produce. */
 #include "emulator.h"
+#include "file_layout.h"
+#include "header.h"
 #include "pair.h"
 #include "set.h"
 
@@ -204,6 +206,33 @@ static void test_no_pinned_memory(void **unused) {
     pair_free(&both);
 }
 
+/* Headers as a newer libtamis might write them, with something that this library does not know. */
+static void test_newer_sets(void **unused) {
+    (void)unused;
+    static const struct {
+        unsigned    at, value;
+        const char *words;
+    } cases[] = { { AT_HASH, 3, "hash" },
+                  { AT_REQUIRED, 8, "flags" },
+                  { PART_FIELDS, 7, "newer" },
+                  { AT_MAJOR, 2, "newer" } };
+    static const char *const kinds[] = { "line", "bloom" };
+    for (unsigned i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        tamis_spec    spec = pair_spec(kinds[i % 2], NULL, 3000);
+        tamis_problem problem = { 0 };
+        gpu_table     table;
+        uint8_t       header[HEADER_BYTES];
+        spec.fpr = 0.01;
+        pair both = pair_make(&spec);
+        memcpy(header, both.there->header, sizeof header);
+        assert_int_equal(header_make_table(header, &table, &problem), TAMIS_OK);
+        header[cases[i / 2].at] = (uint8_t)cases[i / 2].value;
+        assert_int_equal(header_make_table(header, &table, &problem), TAMIS_ERR_CANNOT);
+        assert_non_null(strstr(problem.text, cases[i / 2].words));
+        pair_free(&both);
+    }
+}
+
 /* A call with keys in the memory of this machine, or without keys. */
 typedef tamis_status some_call(pair *both, const tamis_gpu_keys *keys, tamis_problem *problem);
 
@@ -308,6 +337,7 @@ int main(void) {
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_no_entry),
         cmocka_unit_test(test_no_pinned_memory),
+        cmocka_unit_test(test_newer_sets),
         cmocka_unit_test(test_each_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -190,6 +190,8 @@ static void test_files(void **unused) {
     pair_compare(&both);
     assert_int_equal(tamis_gpu_upload_file(both.gpu, "/nowhere", 0, &from_file, NULL),
                      TAMIS_ERR_IO);
+    assert_int_equal(tamis_gpu_upload_file(both.gpu, file.path, 64, &from_file, NULL),
+                     TAMIS_ERR_ARGUMENT);
     temporary_remove(&file);
     pair_free(&both);
 }
