@@ -1,9 +1,9 @@
 /* overlaid_size.c - see overlaid_size.h.
  *
  * The search for the fewest bits tries all widths of a counter and all k, and for each pair finds
- * the fewest cells: by doubling and then bisection, since both rates fall with the cells. A pair
- * that does not meet the need with just fewer bits than the best has is given up after that one
- * evaluation, as most are (try_choice).
+ * the fewest cells: a power of two and then the number, both by bisection, since both rates fall
+ * with the cells. A pair that does not meet the need with just fewer bits than the best has is
+ * given up after that one evaluation, as most are (try_choice).
  */
 #include "theory/overlaid_size.h"
 
@@ -19,7 +19,10 @@
 double tamis_overlaid_all(double p, double m, unsigned k) {
     double product = 1;
     p = fmin(p, 1);
-    for (unsigned i = 0; i < k; i++) product *= p + (1 - p) * fmin(i / m, 1);
+    for (unsigned i = 0; i < k; i++) {
+        double const earlier = i / m;
+        product *= p + (1 - p) * (earlier < 1 ? earlier : 1); /* fmin() would be a call */
+    }
     return product;
 }
 
@@ -68,15 +71,26 @@ static bool overlaid_meets(const overlaid_search *search, const uint64_t *g, dou
            (need->unknown == 0 || told.unknown <= need->unknown);
 }
 
+/* The lowest e with 2^e cells that are `most` or more, or meet the need. A forecast takes long, so
+ * it is found by bisection, too. */
+static int overlaid_exponent(const overlaid_search *search, const uint64_t *g, double most) {
+    int low = 0, high = 1; /* 2^low does not, 2^high does */
+    while (ldexp(1, high) < most) high++;
+    while (high - low > 1) {
+        int const middle = (low + high) / 2;
+        if (overlaid_meets(search, g, ldexp(1, middle)))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
 /* The fewest cells, at most `most`, that meet the need with the k and the counters of g; both rates
  * fall with the cells. 0: none. */
 static double overlaid_fewest_cells(const overlaid_search *search, const uint64_t *g, double most) {
-    double low = 1, high = 2; /* low does not meet it, high will */
-    while (high < most && !overlaid_meets(search, g, high)) {
-        low = high;
-        high *= 2;
-    }
-    high = fmin(high, most);
+    int const exponent = overlaid_exponent(search, g, most);
+    double    low = ldexp(1, exponent - 1), high = fmin(ldexp(1, exponent), most);
     if (high < 2 || !overlaid_meets(search, g, high)) return 0;
     while (high - low > 1) {
         double const middle = floor((low + high) / 2);
