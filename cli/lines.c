@@ -225,8 +225,11 @@ static bool settle_until_ready(const lines *input) {
 static bool buffer_fill(lines *input) {
     if (is_interrupted(input)) return false;
     buffer_make_room(input);
+    /* No more than a block, also if a long line has made the buffer larger: a block of 16 MiB of
+     * short lines would need 512 MiB for their keys and hashes. */
     char *const  to = input->text.buffer + input->text.end;
-    size_t const room = input->text.buffer_bytes - input->text.end - 1;
+    size_t const left = input->text.buffer_bytes - input->text.end - 1;
+    size_t const room = left < FIRST_BUFFER_BYTES ? left : FIRST_BUFFER_BYTES;
     ssize_t      got;
     if (!input->is_regular) {
         if (!settle_until_ready(input)) return false;
