@@ -141,6 +141,7 @@ typedef struct incoming {
     int         descriptor;
     uint8_t    *bytes;
     size_t      n, room;
+    uint64_t    memory; /* of the set, at most (--memory); 0: any */
 } incoming;
 
 static const char *name_to_say(const incoming *from) {
@@ -155,9 +156,11 @@ static _Noreturn void die_of_reading(const incoming *from, int error) {
     die("cannot read the stream from %s: %s%s", name_to_say(from), strerror(error), advice);
 }
 
-static void incoming_open(incoming *ret_from, const char *name) {
+static void incoming_open(incoming *ret_from, const char *name, uint64_t memory) {
     bool const is_stdin = name == NULL || strcmp(name, "-") == 0;
-    *ret_from = (incoming){ .name = is_stdin ? NULL : name, .descriptor = STDIN_FILENO };
+    *ret_from = (incoming){ .name = is_stdin ? NULL : name,
+                            .descriptor = STDIN_FILENO,
+                            .memory = memory };
     if (is_stdin && isatty(STDIN_FILENO)) {
         die("a stream comes from a pipe or a file, not from the keyboard: tamis receive FILE "
             "<stream");
@@ -186,9 +189,30 @@ static bool is_no_stream(const incoming *from) {
            tamis_receive(from->bytes, MAGIC_BYTES, NULL, &set, NULL) == TAMIS_ERR_FOREIGN;
 }
 
+/* A sender may never stop. So before the buffer is doubled, the header is asked for the length: a
+ * stream that is longer is refused when it is received, as it is. The limit lets no set be made
+ * here. */
+static bool is_too_long(const incoming *from) {
+    tamis_spec spec = TAMIS_SPEC_INIT;
+    tamis_set *set;
+    spec.max_bytes = 1;
+    if (from->n == 0 || from->n < from->room) return false;
+    tamis_status const status = tamis_receive(from->bytes, from->n, &spec, &set, NULL);
+    return status != TAMIS_ERR_TRUNCATED && status != TAMIS_ERR_LIMIT;
+}
+
+/* A header can say any length. A stream is shorter than the body of its set, unless nearly all keys
+ * have thousands of copies: their numbers can take four times as many bits there. */
+static void check_memory(const incoming *from) {
+    if (from->memory == 0 || from->n < FIRST_BYTES || from->n / 4 <= from->memory) return;
+    die("the stream is longer than that of any set of --memory; if you trust its sender, give "
+        "more");
+}
+
 static void incoming_read(incoming *from) {
     ssize_t got = 1;
-    while (got != 0) {
+    while (got != 0 && !is_too_long(from)) {
+        check_memory(from);
         incoming_make_room(from, 1);
         got = read(from->descriptor, from->bytes + from->n, from->room - from->n);
         if (got < 0 && errno == EINTR) continue;
@@ -328,7 +352,7 @@ static int receive_run(const options *asked) {
     setfile_target    target;
     if (asked->is_counted) die("-n auto: the stream says how many keys it has; leave out -n");
     setfile_aim(path, asked, &target);
-    incoming_open(&from, asked->n_operands > 1 ? asked->operands[1] : NULL);
+    incoming_open(&from, asked->n_operands > 1 ? asked->operands[1] : NULL, asked->spec.memory);
     incoming_read(&from);
     tamis_set *const set = receive_set(&from, asked);
     setfile_save(set, &target);
