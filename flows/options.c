@@ -372,6 +372,20 @@ static void check_names(const options *asked) {
     }
 }
 
+/* --rotate renames FILE to FILE.1, that to FILE.2, and so on, over the file that is there. */
+static void check_parts(const options *asked, const char *rotated) {
+    const char *const names[] = { asked->output, asked->log.path, asked->metrics, asked->state };
+    size_t const      n = sizeof names / sizeof names[0];
+    if (asked->rotate == 0 || rotated == NULL || strcmp(rotated, "-") == 0) return;
+    for (size_t i = 0; i < n + asked->n_captures; i++) {
+        const char *const name = i < n ? names[i] : asked->captures[i - n];
+        bool const        is_file = name != NULL && (i >= n || strcmp(name, "-") != 0);
+        if (is_file && outputs_are_old_part(name, rotated, asked->keep))
+            die("--rotate renames old parts of %s to %s, a file of this run; name another file",
+                rotated, name);
+    }
+}
+
 void options_read(int argc, char **argv, const char *machine, options *ret_options) {
     *ret_options = (options){
         .machine = machine, .fpr = DEFAULT_FPR, .cores = 1, .log = { .n_ends = LOG_ENDS }
@@ -384,9 +398,11 @@ void options_read(int argc, char **argv, const char *machine, options *ret_optio
     ret_options->n_captures = (size_t)(argc - optind);
     check_combination(ret_options);
     check_company(ret_options);
-    check_names(ret_options);
     if (ret_options->buffer == 0) ret_options->buffer = DEFAULT_BUFFER;
     if (ret_options->keep == 0) ret_options->keep = DEFAULT_KEEP;
+    check_names(ret_options);
+    check_parts(ret_options, ret_options->output);
+    check_parts(ret_options, ret_options->log.path);
     if (ret_options->log.n_columns == 0) flow_log_all_columns(&ret_options->log);
     if (ret_options->flows == 0 && ret_options->memory == 0) ret_options->flows = DEFAULT_FLOWS;
 }

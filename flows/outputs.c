@@ -151,6 +151,15 @@ static void number_name(const char *name, unsigned i, char *ret_name, size_t n) 
         (void)snprintf(ret_name, n, "%s.%u", name, i);
 }
 
+bool outputs_are_old_part(const char *name, const char *rotated, unsigned keep) {
+    char part[4096];
+    for (unsigned i = 1; i <= keep; i++) {
+        number_name(rotated, i, part, sizeof part);
+        if (outputs_are_same(part, name)) return true;
+    }
+    return false;
+}
+
 void outputs_rotate(const char *name, unsigned keep) {
     char from[4096], to[4096];
     for (unsigned i = keep; i-- != 0;) {

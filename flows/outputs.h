@@ -13,6 +13,9 @@ void outputs_check(const options *asked);
  * they? */
 bool outputs_are_same(const char *name, const char *other);
 
+/* Is a name that of a part which outputs_rotate() makes or replaces? */
+bool outputs_are_old_part(const char *name, const char *rotated, unsigned keep);
+
 /* FILE.1 becomes FILE.2, and so on; the oldest is replaced. Then FILE becomes FILE.1. */
 void outputs_rotate(const char *name, unsigned keep);
 

@@ -39,6 +39,14 @@ code_of tamis-flows tcp -q --metrics one --state ./one made
 code_of tamis-flows tcp -q --json -o folder/one --log "$PWD/folder/one" made
 test ! -e one && test ! -e folder/one
 tamis-flows tcp -q -o /dev/null --log folder/../one made && rm one
+# Old parts of a file would replace another file.
+cp made r.3
+code_of tamis-flows tcp -q --rotate 1k --keep 3 -o r r.3
+code_of tamis-flows tcp -q --rotate 1k --log r ./r.3
+code_of tamis-flows tcp -q --rotate 1k --log r --state r.9 made
+code_of tamis-flows tcp -q --rotate 1k -o r --metrics folder/../r.1 made
+cmp made r.3 && rm r.3 && test "$(ls r* 2>/dev/null)" = ""
+tamis-flows tcp -q --rotate 1G --keep 3 -o r --metrics r.4 made && rm r r.4
 # The file is full before the first line, and so it is moved.
 head -c 12000 /dev/zero | tr '\0' '\n' >out
 tamis-flows tcp --json --seed 1 --rotate 11k --keep 100 -o out made
