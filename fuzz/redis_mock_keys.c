@@ -1,4 +1,5 @@
 /* redis_mock_keys.c - memory, strings, keys and streams of the mock. */
+#include "core/le.h"
 #include "redis_mock_inside.h"
 
 #include <malloc.h>
@@ -173,15 +174,14 @@ void mock_set(const char *key, unsigned family, void *value) {
 
 /* ------------------------------------------------------------------ streams */
 
+/* Numbers are little-endian, as the inputs of the targets have them. */
 static uint64_t load_unsigned(redis_io *io) {
-    uint64_t number = 0;
     if (io->from->n - io->from->at < 8) {
         io->from->is_broken = true;
         return 0;
     }
-    memcpy(&number, io->from->bytes + io->from->at, 8);
     io->from->at += 8;
-    return number;
+    return le64_load(io->from->bytes + io->from->at - 8);
 }
 
 static char *load_string(redis_io *io, size_t *ret_n) {
@@ -209,7 +209,9 @@ static void save_bytes(redis_io *io, const void *bytes, size_t n) {
 }
 
 static void save_unsigned(redis_io *io, uint64_t number) {
-    save_bytes(io, &number, 8);
+    uint8_t bytes[8];
+    le64_store(bytes, number);
+    save_bytes(io, bytes, sizeof bytes);
 }
 
 static void save_string(redis_io *io, const char *bytes, size_t n) {
