@@ -48,8 +48,7 @@ bool link_is_ip(const cursor *rest) {
 
 static packet_skip strip_ethernet(cursor *rest);
 
-/* Ethernet, and IP in it that looks right. */
-static packet_skip strip_inner_ethernet(cursor *rest) {
+packet_skip link_strip_inner_ethernet(cursor *rest) {
     packet_skip const skip = strip_ethernet(rest);
     if (skip != PACKET_TAKEN || link_is_ip(rest)) return skip;
     return cursor_left(rest) < 40 ? PACKET_SHORT_LINK : PACKET_NOT_IP;
@@ -63,11 +62,11 @@ static packet_skip strip_pseudowire(cursor *rest) {
     if (*rest->at >> 4 == 0) {
         cursor inner = *rest;
         inner.at += 4;
-        packet_skip const skip = strip_inner_ethernet(&inner);
+        packet_skip const skip = link_strip_inner_ethernet(&inner);
         if (skip == PACKET_TAKEN) *rest = inner;
         if (skip == PACKET_TAKEN || skip == PACKET_SHORT_LINK) return skip;
     }
-    return strip_inner_ethernet(rest);
+    return link_strip_inner_ethernet(rest);
 }
 
 /* The labels do not say what follows: IP, or a pseudowire. */

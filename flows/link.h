@@ -47,7 +47,11 @@ packet_skip link_strip_type(cursor *rest, unsigned type);
 /* Consume the link headers. PACKET_TAKEN: IP follows; its first byte tells the version. */
 packet_skip link_strip_any(cursor *rest, int link_type);
 
-/* The same, with a fast path for the most common case: IP in Ethernet. */
+/* Consume Ethernet, if there is IP in it that looks right. PACKET_SHORT_LINK: there are too few
+ * bytes to tell. */
+packet_skip link_strip_inner_ethernet(cursor *rest);
+
+/* As link_strip_any(), with a fast path for the most common case: IP in Ethernet. */
 static inline packet_skip link_strip(cursor *rest, int link_type) {
     if (link_type == 1 && cursor_left(rest) >= 14) {
         uint16_t const type = big16(rest->at + 12);

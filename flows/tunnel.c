@@ -51,14 +51,19 @@ static bool has_gre(cursor *rest) {
 }
 
 /* L2TP version 3: a session (0: control), then a cookie and a sublayer whose lengths only the two
- * ends know. Try those that are common; Ethernet with IP in it is not found by chance. */
+ * ends know. Try those that are common; Ethernet with IP in it is not found by chance. Where the
+ * bytes end before one of them is refuted, the next is not tried: it may be right, and the capture
+ * be cut. */
 static bool has_session(cursor *rest) {
     static const size_t  lengths[] = { 4, 0, 8, 12 };
     const uint8_t *const session = cursor_take(rest, 4);
     if (session == NULL || big32(session) == 0) return false;
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+    packet_skip skip = PACKET_NOT_IP;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0] && skip != PACKET_SHORT_LINK; i++) {
         cursor inner = *rest;
-        if (cursor_take(&inner, lengths[i]) == NULL || !has_link(&inner, LINK_ETHERNET)) continue;
+        if (cursor_take(&inner, lengths[i]) == NULL) return false;
+        skip = link_strip_inner_ethernet(&inner);
+        if (skip != PACKET_TAKEN) continue;
         *rest = inner;
         return true;
     }
