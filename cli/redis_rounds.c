@@ -118,8 +118,18 @@ static void take_reply(void *who, redisReply *reply) {
     } else {
         one->reply = reply;
         one->is_safe = now->replicas == 0;
-        now->has_progress = true;
+        /* Only the first time: a node that replies and then fails, each time, is no progress. */
+        now->has_progress = now->has_progress || !one->is_known;
+        one->is_known = true;
     }
+}
+
+/* A login that may not send WAIT, or a proxy that does not know it: trying again does not help. */
+static void refuse_wait(const node *one, const redisReply *reply) {
+    if (reply->type != REDIS_REPLY_ERROR) return;
+    if (begins(reply->str, "NOPERM") || begins(reply->str, "ERR unknown command"))
+        die("%s:%d does not accept WAIT: %s. With --wait 0, changes do not wait for replicas",
+            one->host, one->port, reply->str);
 }
 
 /* All that a node has done before a WAIT is safe when this many replicas have it. */
@@ -130,7 +140,10 @@ static void take_wait(void *who, redisReply *reply) {
     wait->is_sent = false;
     if (reply == NULL || reply->type != REDIS_REPLY_INTEGER) { /* it is gone, or a replica now */
         now->has_trouble = true;
-        if (reply != NULL) node_drop(&now->nodes->nodes[wait->at]);
+        if (reply != NULL) {
+            refuse_wait(&now->nodes->nodes[wait->at], reply);
+            node_drop(&now->nodes->nodes[wait->at]);
+        }
         freeReplyObject(reply);
         return;
     }
@@ -247,7 +260,7 @@ request_round *round_start(cluster *nodes, round_request *requests, size_t n, un
     now->replicas = replicas;
     for (size_t i = 0; i < n; i++) {
         requests[i].reply = NULL;
-        requests[i].is_safe = requests[i].is_sent = false;
+        requests[i].is_safe = requests[i].is_known = requests[i].is_sent = false;
         requests[i].at = requests[i].asked = NO_NODE;
         requests[i].round = now;
     }

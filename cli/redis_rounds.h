@@ -25,6 +25,7 @@ typedef struct round_request {
 
     redisReply    *reply; /* NULL: not done. For freeReplyObject() */
     bool           is_safe;
+    bool           is_known;   /* it had a reply, which may have been lost since */
     bool           is_sent;    /* and neither answered nor lost */
     int            at;         /* the node that has it, or did it */
     unsigned       connection; /* to that node, by its number */
