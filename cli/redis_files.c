@@ -40,14 +40,31 @@ static _Noreturn void die_of(const char *failure, const tamis_problem *problem,
 
 /* ------------------------------------------------------------------ import */
 
-/* TAMIS.RESTORE key file: the same file again changes nothing, so a request may be sent twice. */
+/* A key that exists already must be this shard: an earlier run has stored it, or a request was sent
+ * twice. It is never replaced. Another import of the same file may be ahead of this one, and keys
+ * may have been added to the set since it was finished. */
+static void check_stored(shards *set, unsigned i, const byte_pile *file) {
+    const char       *argv[] = { "TAMIS.DUMP", set->all[i].key };
+    redisReply *const reply = shards_ask(set, set->all[i].key, 2, argv, NULL, 0);
+    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, reply->str);
+    if (reply->type != REDIS_REPLY_STRING || reply->len != file->n ||
+        memcmp(reply->str, file->bytes, file->n) != 0)
+        die("the key %s exists already, with other contents. If no other command is making %s, "
+            "delete %s:tamis and its shards",
+            set->all[i].key, set->name, set->name);
+    freeReplyObject(reply);
+}
+
 static void store_part(shards *set, const tamis_set *part, unsigned i) {
     byte_pile file = { NULL, 0, 0 };
     if (tamis_write(part, pile_write, &file) != TAMIS_OK) die("not enough memory for a shard");
-    const char       *argv[] = { "TAMIS.RESTORE", set->all[i].key, file.bytes, "REPLACE" };
-    size_t const      bytes[] = { 13, strlen(set->all[i].key), file.n, 7 };
-    redisReply *const reply = shards_ask(set, set->all[i].key, 4, argv, bytes, set->replicas);
-    if (reply->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, reply->str);
+    const char       *argv[] = { "TAMIS.RESTORE", set->all[i].key, file.bytes };
+    size_t const      bytes[] = { 13, strlen(set->all[i].key), file.n };
+    redisReply *const reply = shards_ask(set, set->all[i].key, 3, argv, bytes, set->replicas);
+    if (reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "BUSYKEY", 7) == 0)
+        check_stored(set, i, &file);
+    else if (reply->type == REDIS_REPLY_ERROR)
+        die("%s: %s", set->all[i].key, reply->str);
     freeReplyObject(reply);
     free(file.bytes);
     progress_step(i + 1, 0);

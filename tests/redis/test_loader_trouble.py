@@ -33,3 +33,50 @@ def test_a_node_that_fails_at_every_wait_is_given_up(one, server):
     with Proxy(server.port, answer) as proxy:
         said = One(proxy).tool("load", "--wait", 1, "--shards", 2, "-n", 100, "s", keys=["a"], code=2).stderr
     assert "in a minute" in said
+
+
+def test_an_import_replaces_nothing(one, server, tmp_path):
+    """The same file is imported twice at the same time, and keys are added when the first is done."""
+    file, added, restored = tmp_path / "s.tamis", [f"n{n}" for n in range(1000)], []
+    one.tool("load", "--shards", 4, "-n", "10k", "-e", "1e-9", "s", keys=KEYS)
+    one.tool("export", "s", file)
+
+    def answer(words, _):
+        restored.extend(words[:1] if words[0] == b"TAMIS.RESTORE" else [])
+        if words[0] == b"TAMIS.RESTORE" and len(restored) == 2:
+            one.tool("import", "--shards", 4, "t", file)
+            one.tool("load", "t", keys=added)
+        return NotImplemented
+    with Proxy(server.port, answer) as proxy:
+        said = One(proxy).tool("import", "--shards", 4, "t", file, code=2).stderr
+    assert "exists already, with other contents" in said
+    assert one.tool("has", "t", keys=KEYS + added).stdout.splitlines() == KEYS + added
+
+
+def test_a_shard_that_is_imported_twice_is_the_same(one, server, tmp_path):
+    """The reply is lost, and the request is sent again."""
+    one.tool("load", "--shards", 4, "-n", "10k", "-e", "1e-9", "s", keys=KEYS)
+    one.tool("export", "s", tmp_path / "s.tamis")
+    restored = []
+
+    def answer(words, _):
+        if words[0] == b"TAMIS.RESTORE":
+            restored.append(server.wire()(*words))
+            if len(restored) % 2 == 1:
+                raise ConnectionError
+            return restored[-1]
+        return NotImplemented
+    with Proxy(server.port, answer) as proxy:
+        One(proxy).tool("import", "--shards", 4, "t", tmp_path / "s.tamis")
+    assert len(restored) == 8
+    assert one.tool("has", "t", keys=KEYS).stdout.splitlines() == KEYS
+
+
+def test_an_import_is_not_mixed_with_a_key_of_somebody_else(one, r, tmp_path):
+    one.tool("load", "--shards", 4, "-n", "10k", "s", keys=KEYS)
+    one.tool("export", "s", tmp_path / "s.tamis")
+    key = r("KEYS", "s:{*")[0]
+    r("DEL", "s:tamis", *r("KEYS", "s:{*"))
+    r("SET", key, "mine")
+    assert "WRONGTYPE" in one.tool("import", "--shards", 4, "s", tmp_path / "s.tamis", code=2).stderr
+    assert r("GET", key) == b"mine"
