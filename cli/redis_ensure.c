@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -19,6 +20,31 @@ static int add_words(const char **argv, int argc, const char *word, const char *
     argv[argc++] = word;
     if (value != NULL) argv[argc++] = value;
     return argc;
+}
+
+/* What TAMIS.INFO says under this name. NULL: nothing, or no text. */
+static const char *info_text(const redisReply *info, const char *name) {
+    for (size_t i = 0; i + 1 < info->elements; i += 2) {
+        const redisReply *const key = info->element[i];
+        if (key->str != NULL && strcmp(key->str, name) == 0) return info->element[i + 1]->str;
+    }
+    return NULL;
+}
+
+/* A shard that exists already must be of this set: with its seed, and its error rate. It may be
+ * what is left of another one, of which only NAME:tamis was deleted. */
+static void check_reserved(shards *set, unsigned i, const char *seed) {
+    const char       *argv[] = { "TAMIS.INFO", set->all[i].key };
+    redisReply *const info = shards_ask(set, set->all[i].key, 2, argv, NULL, 0);
+    if (info->type == REDIS_REPLY_ERROR) die("%s: %s", set->all[i].key, info->str);
+    const char *const its_seed = info_text(info, "seed");
+    const char *const its_rate = info_text(info, "asked error");
+    if (its_seed == NULL || strcmp(its_seed, seed) != 0 || its_rate == NULL ||
+        strtod(its_rate, NULL) != set->meta.fpr)
+        die("the key %s exists already, and is of another set. Delete %s:tamis and its shards, or "
+            "choose another name",
+            set->all[i].key, set->name);
+    freeReplyObject(info);
 }
 
 /* TAMIS.RESERVE for every shard. One that exists already was made by a run that did not get to its
@@ -40,8 +66,10 @@ static void reserve_shards(shards *set) {
     round_request *const all = shards_ask_all(set, argc, argv, set->n != 1, set->replicas);
     for (unsigned i = 0; i < set->n; i++) {
         const redisReply *const reply = all[i].reply;
-        if (reply->type == REDIS_REPLY_ERROR && strstr(reply->str, "exists already") == NULL)
+        if (reply->type != REDIS_REPLY_ERROR) continue;
+        if (strstr(reply->str, "exists already") == NULL)
             die("%s: %s", set->all[i].key, reply->str);
+        check_reserved(set, i, seed);
     }
     shards_free_all(set, all);
 }

@@ -80,3 +80,26 @@ def test_an_import_is_not_mixed_with_a_key_of_somebody_else(one, r, tmp_path):
     r("SET", key, "mine")
     assert "WRONGTYPE" in one.tool("import", "--shards", 4, "s", tmp_path / "s.tamis", code=2).stderr
     assert r("GET", key) == b"mine"
+
+
+@pytest.mark.parametrize("shards", [1, 8])
+@pytest.mark.parametrize("seed", [(), ("--seed", 3)])
+def test_shards_of_another_set_are_refused(one, r, shards, seed):
+    """Somebody deleted NAME:tamis only. With one shard, the new set quietly had the error rate of the old one."""
+    one.tool("load", "--shards", shards, "-n", "10k", "-e", 0.5, *seed, "s", keys=KEYS)
+    r("DEL", "s:tamis")
+    new = ("load", "--shards", shards, "-n", "10k", "-e", "1e-9", *seed, "s")
+    for _ in range(2):
+        assert "is of another set" in one.tool(*new, keys=["a"], code=2).stderr
+    assert "not complete" in one.tool("has", "s", keys=["a"], code=2).stderr
+    r("DEL", "s:tamis", *r("KEYS", "s:{*"))
+    one.tool(*new, keys=["a"])
+
+
+def test_a_key_of_another_type_is_no_shard(one, r):
+    one.tool("load", "--shards", 8, "-n", "10k", "s", keys=KEYS)
+    key = r("KEYS", "s:{*")[0]
+    r("DEL", "s:tamis", *r("KEYS", "s:{*"))
+    r("SET", key, "mine")
+    assert "WRONGTYPE" in one.tool("load", "--shards", 8, "-n", "10k", "s", keys=KEYS, code=2).stderr
+    assert b" making " in r("GET", "s:tamis") and r("GET", key) == b"mine"
