@@ -52,8 +52,7 @@ static void load_flow_table(session *s, state_file *file) {
         return;
     }
     state_free(file);
-    warn("--state %s: %s; beginning without it, and it is replaced at the end", name,
-         *problem.text != '\0' ? problem.text : tamis_status_text(problem.status));
+    state_refuse(name, &problem);
 }
 
 static void make_flow_table(session *s) {

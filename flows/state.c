@@ -105,6 +105,7 @@ static bool read_at(int file, uint64_t offset, uint8_t *ret_bytes, size_t n) {
 }
 
 static const char other_version[] = "it was saved by another version of tamis-flows";
+static const char other_table[] = "its table is one of another version of libtamis";
 
 /* What is wrong with the header of a file of n bytes, or NULL. A checksum does not say who wrote
  * the file: no length in it is believed, so that a small file, or a sparse one, cannot ask for more
@@ -112,14 +113,12 @@ static const char other_version[] = "it was saved by another version of tamis-fl
 static const char *find_fault(const uint8_t *bytes, uint64_t n, uint64_t made_for,
                               const table_info *made) {
     state_header const header = get_header(bytes);
-    if (get_number(bytes + sizeof NAME, 4) != VERSION)
-        return other_version;
+    if (get_number(bytes + sizeof NAME, 4) != VERSION) return other_version;
     if (n < HEADER_BYTES || get_number(bytes + HEADER_BYTES - 8, 8) != header_checksum(bytes))
         return "it is damaged";
     if (header.made_for != made_for)
         return "it was saved by another machine, or with another --flows, --memory, -e or -k";
-    if (header.table_bytes != made->file_bytes)
-        return "its table differs from the one that this run would make";
+    if (header.table_bytes != made->file_bytes) return other_table;
     if (header.n_order > room_most_ids(made->capacity) ||
         n != HEADER_BYTES + header.n_order * sizeof(uint64_t) + header.table_bytes)
         return "it is damaged";
@@ -170,7 +169,7 @@ static bool is_same_file(const char *name, const char *other) {
 /* The version that has saved the file can use it, when somebody goes back to that. So it gets a
  * second name, under which it stays when this run replaces it. No other file is replaced for that.
  */
-static void keep_old(const char *name) {
+static void keep_old(const char *name, const char *fault) {
     char      kept[4096];
     int const length = snprintf(kept, sizeof kept, "%s.old", name);
     bool      is_kept = length > 0 && (size_t)length < sizeof kept;
@@ -178,10 +177,10 @@ static void keep_old(const char *name) {
     is_kept = is_kept && (linkat(AT_FDCWD, name, AT_FDCWD, kept, AT_SYMLINK_FOLLOW) == 0 ||
                           (errno == EEXIST && is_same_file(name, kept)));
     if (!is_kept) {
-        die("--state %s: %s, and cannot be kept as %s.old: %s; move it away", name, other_version,
-            name, strerror(errno));
+        die("--state %s: %s, and cannot be kept as %s.old: %s; move it away", name, fault, name,
+            strerror(errno));
     }
-    warn("--state %s: %s; beginning without it, and it is kept as %s", name, other_version, kept);
+    warn("--state %s: %s; beginning without it, and it is kept as %s", name, fault, kept);
 }
 
 bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
@@ -191,11 +190,23 @@ bool state_load(const char *name, const machine *m, const table_spec *spec, cons
     if (file < 0) return false;
     const char *const fault = read_state(name, file, n, hash_purpose(m, spec), made, ret_file);
     (void)close(file);
-    if (fault == other_version)
-        keep_old(name);
+    if (fault == other_version || fault == other_table)
+        keep_old(name, fault);
     else if (fault != NULL)
         warn("--state %s: %s; beginning without it, and it is replaced at the end", name, fault);
     return fault == NULL;
+}
+
+/* What was saved for the same machine and the same options, but has a table that this library would
+ * not make, is of another version of it. */
+void state_refuse(const char *name, const tamis_problem *problem) {
+    tamis_status const status = problem->status;
+    if (status == TAMIS_ERR_VERSION || status == TAMIS_ERR_KIND || status == TAMIS_ERR_NOT_BUILT ||
+        status == TAMIS_ERR_MISMATCH)
+        keep_old(name, other_table);
+    else
+        warn("--state %s: %s; beginning without it, and it is replaced at the end", name,
+             *problem->text != '\0' ? problem->text : tamis_status_text(status));
 }
 
 void state_free(state_file *file) {

@@ -33,12 +33,17 @@ typedef struct state_file {
 
 /* Read a file that was saved for the same machine and the same options; `made` describes the empty
  * table of this run. False: there is none, or it is damaged or made for something else; then a
- * message says why, and the run begins without it. A file of another version is kept under a second
- * name, NAME.old. A file that tamis-flows has not saved, or that cannot be kept, ends the program.
- * Whether the bytes of the table are valid is for table_states_restore() to say. */
+ * message says why, and the run begins without it. A file of another version, of tamis-flows or of
+ * libtamis, is kept under a second name, NAME.old. A file that tamis-flows has not saved, or that
+ * cannot be kept, ends the program. Whether the bytes of the table are valid is for
+ * table_states_restore() to say. */
 bool state_load(const char *name, const machine *m, const table_spec *spec, const table_info *made,
                 state_file *ret_file);
 void state_free(state_file *file);
+
+/* Say why table_states_restore() did not accept the table, and keep the file if it is of another
+ * version. */
+void state_refuse(const char *name, const tamis_problem *problem);
 
 /* Save the table of `r` and the order of its flows. The file is replaced when all is on the disk
  * (replace.h). A failure is reported, and the old file stays. */

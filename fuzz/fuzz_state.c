@@ -18,8 +18,9 @@
 
 #define FLOWS 200
 #define ROOM (1 << 17)
-#define NAME_BYTES 12 /* state.h, as all below */
+#define NAME_BYTES 12  /* state.h, as all below */
 #define START_BYTES 16 /* name and version */
+#define AT_TABLE_BYTES 48
 #define HEADER_BYTES 64
 #define AT_N_ORDER 32
 #define AT_ORDER_SUM 40
@@ -95,8 +96,9 @@ static void seal(uint8_t *file, size_t n) {
     le64_store(file + AT_SUM, XXH3_64bits(file, AT_SUM));
 }
 
-/* Name and version stay. A file with another name ends the program; one of another version gets a
- * second name, which a descriptor cannot have. */
+/* Name, version and the size of the table stay. A file with another name ends the program; one of
+ * another version, or with a table of another size, gets a second name, which a descriptor cannot
+ * have. */
 static size_t make_file(const uint8_t *bytes, size_t n, uint8_t *ret_file) {
     bool const is_raw = bytes[0] % 8 == 0;
     size_t     length = run.n_good;
@@ -110,6 +112,8 @@ static size_t make_file(const uint8_t *bytes, size_t n, uint8_t *ret_file) {
             bytes[i + 3];
     memcpy(ret_file, run.good, START_BYTES);
     if (length < START_BYTES) length = START_BYTES;
+    if (length >= AT_TABLE_BYTES + 8)
+        memcpy(ret_file + AT_TABLE_BYTES, run.good + AT_TABLE_BYTES, 8);
     if (bytes[0] / 8 % 8 != 7) seal(ret_file, length);
     return length;
 }

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -103,6 +104,20 @@ static void what_was_saved_comes_back(void **state) {
     assert_true(table_tally(again, counts) && counts[0] == N_FLOWS);
     state_free(&file);
     table_free(again);
+    rig_free(&r);
+}
+
+/* The same machine and options, but this library would make a table of another size. */
+static void a_table_of_another_size_is_kept(void **state) {
+    (void)state;
+    rig        r;
+    state_file file;
+    char       kept[sizeof r.name + 8];
+    rig_init(&r);
+    r.made.file_bytes += 64;
+    assert_false(load(&r, &file));
+    (void)snprintf(kept, sizeof kept, "%s.old", r.name);
+    assert_int_equal(access(kept, R_OK), 0);
     rig_free(&r);
 }
 
@@ -237,6 +252,7 @@ static void any_time_is_accepted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_saved_comes_back),
+        cmocka_unit_test(a_table_of_another_size_is_kept),
         cmocka_unit_test(tables_with_other_values_are_refused),
         cmocka_unit_test(tables_that_differ_in_one_thing_are_refused),
         cmocka_unit_test(files_with_other_lengths_are_refused),

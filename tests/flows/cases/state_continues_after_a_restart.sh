@@ -71,6 +71,20 @@ ln -f old old.old # as a run leaves it that is killed
 code_of tamis-flows tcp -q --state old first.pcap
 printf 'tamis-flows st1\0 of another run' | cmp - old.old
 rm old old.old
+# A table of a newer libtamis, saved by the same version of tamis-flows: it is kept, too.
+tamis-flows tcp -q --state newer first.pcap
+python3 - <<'END'
+import struct
+with open("newer", "r+b") as file:
+    data = file.read()
+    file.seek(64 + 8 * struct.unpack_from("<Q", data, 32)[0] + 8)
+    file.write(b"\2")
+END
+cp newer copy
+code_of tamis-flows tcp -q --state newer first.pcap
+cmp newer.old copy
+code_of tamis-flows tcp -q --state newer first.pcap
+rm newer newer.old copy
 printf 'hello' >other
 code_of tamis-flows tcp -q --state other first.pcap
 cat other; echo
