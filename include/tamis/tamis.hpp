@@ -180,8 +180,30 @@ struct ids_of<R, std::void_t<decltype(std::data(std::declval<const R &>())),
  * no allocation. */
 inline constexpr std::size_t part = 256;
 
+/* May an iterator be copied, and all elements it has passed still be used? An input iterator, such
+ * as std::istream_iterator, may have room for one element only. */
+template <class I, class = void> struct is_multipass : std::false_type {};
+template <class I>
+struct is_multipass<I, std::void_t<typename std::iterator_traits<I>::iterator_category>>
+    : std::is_base_of<std::forward_iterator_tag,
+                      typename std::iterator_traits<I>::iterator_category> {};
+
+/* Do the bytes of a key stay where they are when the iterator moves on? They do not if it returns
+ * an object that owns them, such as a std::string. */
+template <class I>
+inline constexpr bool is_stable =
+#if defined(__cpp_lib_concepts) && __cpp_lib_concepts >= 202002L
+    (is_multipass<I>::value || std::forward_iterator<I>) &&
+#else
+    is_multipass<I>::value &&
+#endif
+    (std::is_lvalue_reference_v<decltype(*std::declval<I &>())> ||
+     std::is_same_v<std::decay_t<decltype(*std::declval<I &>())>, std::string_view> ||
+     std::is_pointer_v<std::decay_t<decltype(*std::declval<I &>())>>);
+
 /* Call work(ids or keys, n, first) for one part of a range after the other, until it returns false.
- * A part has up to `part` keys, or up to `most_ids` ids if they need no copy. */
+ * A part has up to `part` keys, or up to `most_ids` ids if they need no copy; or one key, if its
+ * bytes are gone when the next one is read. */
 template <class R, class Work>
 void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
     using element = std::remove_cv_t<std::remove_reference_t<decltype(*std::begin(range))>>;
@@ -194,18 +216,19 @@ void in_parts(const R &range, Work work, std::size_t most_ids = SIZE_MAX) {
         }
     } else {
         using gathered = std::conditional_t<is_number<element>, std::uint64_t, tamis_key>;
-        gathered    keys[part];
-        std::size_t n = 0, first = 0;
-        auto const  last = std::end(range);
+        using iterator = decltype(std::begin(range));
+        constexpr std::size_t most = is_number<element> || is_stable<iterator> ? part : 1;
+        gathered              keys[most];
+        std::size_t           n = 0, first = 0;
+        auto const            last = std::end(range);
         for (auto at = std::begin(range); at != last; ++at) {
+            auto &&one = *at; /* it lives until the next turn */
             if constexpr (is_number<element>) {
-                keys[n++] = id_of(*at);
+                keys[n++] = id_of<element>(one);
             } else {
-                static_assert(std::is_reference_v<decltype(*at)> || is_text<element>,
-                              "the range returns temporary elements: their bytes would be gone");
-                keys[n++] = key_of(*at);
+                keys[n++] = key_of<element>(one);
             }
-            if (n < part) continue;
+            if (n < most) continue;
             if (!work(static_cast<const gathered *>(keys), n, first)) return;
             first += n;
             n = 0;

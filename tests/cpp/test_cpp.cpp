@@ -11,6 +11,7 @@
 #include <new>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -151,6 +152,50 @@ static void batches_of_every_range() {
     tamis::batch_result const stopped = s.try_add_all(many);
     CHECK(!stopped && stopped.status == TAMIS_ERR_FULL && stopped.done < many.size());
     CHECK(s.has(many[stopped.done - 1]));
+}
+
+/* A range of one pass: its iterator has room for one element, as std::istream_iterator. */
+struct words_of_a_text {
+    std::istream &from;
+    auto          begin() const { return std::istream_iterator<std::string>(from); }
+    auto          end() const { return std::istream_iterator<std::string>(); }
+};
+
+/* A range that makes each element when it is asked for it. */
+struct made_words {
+    struct iterator {
+        using iterator_category = std::forward_iterator_tag;
+        using value_type = std::string;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = std::string;
+        int         i = 0;
+        std::string operator*() const { return "a word that needs memory of its own " + std::to_string(i); }
+        iterator   &operator++() { return i++, *this; }
+        iterator    operator++(int) { return { i++ }; }
+        bool        operator==(const iterator &other) const { return i == other.i; }
+        bool        operator!=(const iterator &other) const { return i != other.i; }
+    };
+    int      n;
+    iterator begin() const { return { 0 }; }
+    iterator end() const { return { n }; }
+};
+
+static void batches_of_elements_that_do_not_stay() {
+    tamis::set         s = std::move(*tamis::set::try_make(wishes()));
+    std::istringstream text("one two three four a_long_word_that_has_memory_of_its_own last");
+    CHECK(s.try_add_all(words_of_a_text{ text }).done == 6);
+    for (const char *word : { "one", "two", "three", "four", "a_long_word_that_has_memory_of_its_own", "last" })
+        CHECK(s.has(word));
+    CHECK(s.try_add_all(made_words{ 600 }).done == 600 && s.has_all(made_words{ 600 }) == 600);
+    CHECK(s.has(*made_words{ 1 }.begin()) && s.size() == 606);
+    auto const removal = s.try_remove_all(made_words{ 600 });
+    CHECK(removal && removal->removed == 600 && s.size() == 6);
+#ifdef HAS_VIEWS
+    auto const longer = [](int i) { return "a word that is made in a view " + std::to_string(i); };
+    CHECK(s.try_add_all(std::views::iota(0, 300) | std::views::transform(longer)).done == 300);
+    CHECK(s.has(longer(0)) && s.has(longer(299)));
+#endif
 }
 
 static void nothing_is_allocated_by_the_header() {
@@ -434,6 +479,7 @@ int main() {
     run("results_say_what_happened", results_say_what_happened);
     run("moved_and_empty_handles", moved_and_empty_handles);
     run("batches_of_every_range", batches_of_every_range);
+    run("batches_of_elements_that_do_not_stay", batches_of_elements_that_do_not_stay);
     run("nothing_is_allocated_by_the_header", nothing_is_allocated_by_the_header);
     run("counters_count", counters_count);
     run("counters_are_counters_after_a_file_and_a_copy", counters_are_counters_after_a_file_and_a_copy);
