@@ -7,8 +7,9 @@
  *     std::copy(words.begin(), words.end(), seen.inserter());
  *
  * Every function that can fail has two forms. `add` throws a tamis::error; `try_add` returns a
- * tamis::result and throws nothing. If the compiler has exceptions switched off, or if you define
- * TAMIS_NO_EXCEPTIONS, only the try_ forms exist (and set::try_make in place of the constructor).
+ * tamis::result and throws nothing; what the iterators of your range throw passes through. If the
+ * compiler has exceptions switched off, or if you define TAMIS_NO_EXCEPTIONS, only the try_ forms
+ * exist (and set::try_make in place of the constructor).
  *
  * Objects can be moved, not copied; call copy() to make a copy. This header allocates nothing and
  * copies no keys: it is a thin layer over tamis.h, whose comments say what the functions do. An
@@ -381,7 +382,7 @@ class set {
 
     /* Many keys: any range of keys. Contiguous 64-bit integers are not copied. */
 
-    template <class R> batch_result try_add_all(const R &keys) noexcept {
+    template <class R> batch_result try_add_all(const R &keys) {
         batch_result done;
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t) {
             std::size_t added = 0;
@@ -393,7 +394,7 @@ class set {
     }
     /** Set ret_has[i] to whether key i is in the set; ret_has may be nullptr. Returns how many
      *  keys are in the set. */
-    template <class R> std::size_t has_all(const R &keys, bool *ret_has = nullptr) const noexcept {
+    template <class R> std::size_t has_all(const R &keys, bool *ret_has = nullptr) const {
         std::size_t found = 0;
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
             found += this->has_part(part, n, ret_has != nullptr ? ret_has + first : nullptr);
@@ -403,7 +404,7 @@ class set {
     }
     /** Remove one copy of each. `removed`, `absent` and `saturated` add up to the number of keys. */
     template <class R>
-    result<tamis_removal> try_remove_all(const R &keys, bool *ret_removed = nullptr) noexcept {
+    result<tamis_removal> try_remove_all(const R &keys, bool *ret_removed = nullptr) {
         tamis_removal all{ 0, 0, 0 };
         tamis::status code = TAMIS_OK;
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
@@ -642,7 +643,7 @@ class counter : public set {
     }
     /** Set ret_counts[i] to the count of key i, for any range of keys. */
     template <class R>
-    result<void> try_count_all(const R &keys, std::uint64_t *ret_counts) const noexcept {
+    result<void> try_count_all(const R &keys, std::uint64_t *ret_counts) const {
         tamis::status code = TAMIS_OK;
         detail::in_parts(keys, [&](auto part, std::size_t n, std::size_t first) {
             code = this->count_part(part, n, ret_counts + first);
@@ -878,7 +879,7 @@ template <class Value = std::uint32_t> class states {
      * refused. */
 
     template <class R>
-    std::size_t get_all(const R &keys, answer<Value> *ret_answers) const noexcept {
+    std::size_t get_all(const R &keys, answer<Value> *ret_answers) const {
         std::size_t known = 0;
         detail::in_parts(
             keys,
@@ -900,22 +901,22 @@ template <class Value = std::uint32_t> class states {
     }
     template <class R>
     result<std::size_t> try_put_all(const R &keys, const Value *values,
-                                    tamis::status *ret_statuses = nullptr) noexcept {
+                                    tamis::status *ret_statuses = nullptr) {
         return change_all(::tamis_states_put_batch, keys, values, ret_statuses);
     }
     template <class R>
     result<std::size_t> try_set_all(const R &keys, const Value *values,
-                                    tamis::status *ret_statuses = nullptr) noexcept {
+                                    tamis::status *ret_statuses = nullptr) {
         return change_all(::tamis_states_set_batch, keys, values, ret_statuses);
     }
     template <class R>
     result<std::size_t> try_touch_all(const R       &keys,
-                                      tamis::status *ret_statuses = nullptr) noexcept {
+                                      tamis::status *ret_statuses = nullptr) {
         return change_all(::tamis_states_touch_batch, keys, nullptr, ret_statuses);
     }
     template <class R>
     result<std::size_t> try_drop_all(const R       &keys,
-                                     tamis::status *ret_statuses = nullptr) noexcept {
+                                     tamis::status *ret_statuses = nullptr) {
         return change_all(::tamis_states_drop_batch, keys, nullptr, ret_statuses);
     }
 
@@ -923,7 +924,7 @@ template <class Value = std::uint32_t> class states {
      *  decision. It must not throw: write `noexcept` after its parameters. Returns how many
      *  decisions were carried out. */
     template <class R, class Decide>
-    result<std::size_t> try_step_all(const R &keys, Decide decide) noexcept {
+    result<std::size_t> try_step_all(const R &keys, Decide decide) {
         static_assert(std::is_nothrow_invocable_r_v<decision, Decide &, std::size_t, answer<Value>>,
                       "decide must be noexcept: it is called by C");
         tamis::status    code = TAMIS_OK;
@@ -1066,7 +1067,7 @@ template <class Value = std::uint32_t> class states {
     }
     template <class Call, class R>
     result<std::size_t> change_all(Call call, const R &keys, const Value *values,
-                                   tamis::status *ret_statuses) noexcept {
+                                   tamis::status *ret_statuses) {
         tamis::status code = TAMIS_OK;
         std::size_t   all_done = 0;
         detail::in_parts(

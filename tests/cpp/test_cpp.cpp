@@ -12,6 +12,7 @@
 #include <numeric>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -456,6 +457,46 @@ static void exceptions_are_thrown() {
     CHECK(thrown_by([&] { u.resize(10); }) == TAMIS_ERR_CANNOT);
 }
 
+/* A view that runs out of memory in the middle, or whose file cannot be read. */
+struct failing_words : made_words {
+    struct iterator : made_words::iterator {
+        std::string operator*() const {
+            if (i == 300) throw std::runtime_error("no more");
+            return made_words::iterator::operator*();
+        }
+    };
+    iterator begin() const { return { { 0 } }; }
+    iterator end() const { return { { n } }; }
+};
+
+static void what_a_range_throws_is_passed_on() {
+    tamis::set           s(wishes());
+    tamis::counter       c(wishes());
+    tamis::states<phase> t(tamis::states_spec().capacity(1000).values(3).fpr(0.001));
+    failing_words const  words{ { 600 } };
+    int                  caught = 0;
+    auto const           expect_throw = [&](auto call) {
+        try {
+            call();
+        } catch (const std::runtime_error &) {
+            caught++;
+        }
+    };
+    std::vector<std::uint64_t>         counts(600);
+    std::vector<phase>                 values(600, phase::running);
+    std::vector<tamis::answer<phase>> answers(600);
+    expect_throw([&] { s.add_all(words); });
+    CHECK(s.size() == 300);
+    expect_throw([&] { (void)s.has_all(words); });
+    expect_throw([&] { (void)s.try_remove_all(words); });
+    CHECK(s.size() == 0);
+    expect_throw([&] { c.count_all(words, counts.data()); });
+    expect_throw([&] { t.put_all(words, values.data()); });
+    expect_throw([&] { t.get_all(words, answers.data()); });
+    expect_throw([&] { t.step_all(words, [](std::size_t, tamis::answer<phase>) noexcept { return tamis::touch(); }); });
+    CHECK(caught == 7);
+}
+
 static void algorithms_insert() {
     tamis::set                     s(wishes());
     std::vector<std::string> const words{ "a", "b", "c" };
@@ -496,6 +537,7 @@ int main() {
     run("many_threads_may_change_shared_states", many_threads_may_change_shared_states);
 #ifndef TAMIS_NO_EXCEPTIONS
     run("exceptions_are_thrown", exceptions_are_thrown);
+    run("what_a_range_throws_is_passed_on", what_a_range_throws_is_passed_on);
     run("algorithms_insert", algorithms_insert);
 #endif
     std::printf("1..%d\n", tests);
