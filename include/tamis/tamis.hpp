@@ -765,6 +765,15 @@ template <class Value> class answer {
     Value         value_;
 };
 
+namespace detail {
+/* A value for the C functions. One that has more than 32 bits is refused by all tables that cannot
+ * have 2^32 values; cut to 32 bits, it would be another value. */
+template <class Value> constexpr std::uint32_t value_of(Value value) noexcept {
+    std::uint64_t const number = static_cast<std::uint64_t>(value);
+    return number <= UINT32_MAX ? static_cast<std::uint32_t>(number) : UINT32_MAX;
+}
+} // namespace detail
+
 /** What a state machine decides: tamis::leave(), touch(), drop(), or set_to(value). */
 struct decision {
     tamis_step    step = TAMIS_STEP_LEAVE;
@@ -780,7 +789,7 @@ inline decision drop() noexcept {
     return { TAMIS_STEP_DROP, 0 };
 }
 template <class Value> decision set_to(Value value) noexcept {
-    return { TAMIS_STEP_SET, static_cast<std::uint32_t>(value) };
+    return { TAMIS_STEP_SET, detail::value_of(value) };
 }
 
 /** Keys that carry a value of an enum or an integer. */
@@ -1045,7 +1054,7 @@ template <class Value = std::uint32_t> class states {
 
   private:
     static std::uint32_t number(Value value) noexcept {
-        return static_cast<std::uint32_t>(value);
+        return detail::value_of(value);
     }
     static result<states> created(const tamis_states_spec &wishes, problem *why) {
         tamis_states       *made = nullptr;

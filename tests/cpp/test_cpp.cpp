@@ -261,6 +261,27 @@ static void states_of_an_enum() {
     CHECK(s.try_tick(20) && s.get("job").is_absent());
 }
 
+/* 2^32 + 1 is not 1. */
+static void large_values_are_refused() {
+    auto const                       few = tamis::states_spec().capacity(100).values(4).fpr(0.001);
+    auto                             made = tamis::states<std::uint64_t>::try_make(few);
+    tamis::states<std::uint64_t>    &t = *made;
+    std::uint64_t const              one = 1, large = (one << 32) + 1;
+    std::vector<int> const           keys{ 1, 2, 3 }, four{ 4 };
+    std::vector<std::uint64_t> const values{ 1, large, 2 };
+    std::vector<tamis::status>       statuses(3);
+    auto const to_large = [=](std::size_t, tamis::answer<std::uint64_t>) noexcept { return tamis::set_to(large); };
+    CHECK(t.try_put(1, large).status() == TAMIS_ERR_ARGUMENT && t.get(1).is_absent());
+    (void)t.try_put_all(keys, values.data(), statuses.data());
+    CHECK(t.get(2).is_absent());
+    CHECK(t.try_put(4, 3) && t.try_set(4, large).status() == TAMIS_ERR_ARGUMENT);
+    CHECK(!t.try_move(4, (one << 32) + 3, 0) && !t.try_move(4, 3, large) && t.get(4) == 3);
+    (void)t.try_step_all(four, to_large);
+    CHECK(t.get(4) == 3);
+    auto small = tamis::states<int>::try_make(few);
+    CHECK(small->try_put(1, -1).status() == TAMIS_ERR_ARGUMENT && small->get(1).is_absent());
+}
+
 static void machines_step() {
     using table = tamis::states<phase>;
     table            s = std::move(*table::try_make(tamis::states_spec().capacity(1000).values(3).fpr(1e-6)));
@@ -528,6 +549,7 @@ int main() {
     run("states_of_an_enum", states_of_an_enum);
     run("batches_of_states", batches_of_states);
     run("whole_tables_of_states", whole_tables_of_states);
+    run("large_values_are_refused", large_values_are_refused);
     run("machines_step", machines_step);
     run("growing_sets_and_states_are_resized", growing_sets_and_states_are_resized);
     run("files_open_again", files_open_again);
