@@ -5,6 +5,7 @@
 #include "header.h"
 #include "pair.h"
 #include "set.h"
+#include "temporary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +57,79 @@ static void test_damaged_attic(void **unused) {
     assert_true(both.there->attic < before + 1);
     pair_free(&both);
     free(ids);
+}
+
+/* Change some bytes of the body, or fill a piece of it with ones or zeros. */
+static void damage_body(FILE *file, uint64_t body_bytes, dice *d) {
+    uint8_t  piece[512];
+    unsigned filling = (unsigned)dice_below(d, 3);
+    for (unsigned n = 1 + (unsigned)dice_below(d, 20); n != 0; n--) {
+        size_t const bytes = 1 + (size_t)dice_below(d, filling == 0 ? 8 : sizeof piece);
+        uint64_t     at = dice_below(d, body_bytes);
+        size_t const most = body_bytes - at < bytes ? (size_t)(body_bytes - at) : bytes;
+        for (size_t i = 0; i < most; i++)
+            piece[i] = filling == 0 ? (uint8_t)dice_roll(d) : filling == 1 ? 0xff : 0;
+        assert_int_equal(fseek(file, (long)(HEADER_BYTES + at), SEEK_SET), 0);
+        assert_int_equal(fwrite(piece, 1, most, file), most);
+    }
+}
+
+/* All calls for a set whose body is damaged. What they return does not matter. */
+static void use_damaged(tamis_gpu_set *set, const uint64_t *ids, uint8_t *has, uint64_t *counts) {
+    tamis_gpu_keys const keys = { .data = ids, .n = 2000, .flags = TAMIS_GPU_HOST };
+    tamis_gpu_keys const more = { .data = ids + 1000, .n = 2000, .flags = TAMIS_GPU_HOST };
+    tamis_set           *back = NULL;
+    (void)!tamis_gpu_has(set, &keys, has, NULL);
+    (void)!tamis_gpu_count(set, &keys, counts, NULL);
+    (void)!tamis_gpu_remove(set, &keys, NULL, NULL);
+    (void)!tamis_gpu_add(set, &more, NULL);
+    (void)!tamis_gpu_remove(set, &more, NULL, NULL);
+    (void)!tamis_gpu_add(set, &keys, NULL);
+    (void)!tamis_gpu_has(set, &more, has, NULL);
+    (void)!tamis_gpu_download(set, &back, NULL);
+    tamis_free(back);
+}
+
+/* Bodies of files that are opened with TAMIS_OPEN_TRUST: all accesses stay in the table, which
+ * AddressSanitizer checks, and every call ends. */
+static void test_damaged_bodies(void **unused) {
+    (void)unused;
+    static const char *const shapes[][2] = {
+        { "line", "buckets=64,remainder_bits=8,counter_bits=0,copies=8,attic=2000" },
+        { "line", "buckets=64,remainder_bits=12,counter_bits=2,copies=1,attic=300" },
+        { "line", "buckets=64,remainder_bits=8,counter_bits=0,copies=1,attic=300" },
+        { "bloom", "blocked=1" },
+        { "bloom", NULL },
+    };
+    uint64_t *const ids = malloc(8 * PAIR_MOST), *const counts = malloc(8 * PAIR_MOST);
+    uint8_t *const has = malloc(PAIR_MOST);
+    dice           d = dice_start();
+    for (size_t i = 0; i < PAIR_MOST; i++) ids[i] = i;
+    for (unsigned round = 0; round < 5 * 10; round++) {
+        const char *const *const shape = shapes[round % 5];
+        tamis_spec               spec = pair_spec(shape[0], shape[1], *shape[0] == 'b' ? 3000 : 0);
+        temporary                path = temporary_file();
+        tamis_gpu_set           *damaged = NULL;
+        tamis_facts              facts;
+        if (*shape[0] == 'b') spec.fpr = 0.01;
+        pair both = pair_make(&spec);
+        (void)!tamis_add_id_batch(both.here, ids, 3000, NULL);
+        assert_int_equal(tamis_get_facts(both.here, &facts), TAMIS_OK);
+        assert_int_equal(tamis_save(both.here, path.path, NULL), TAMIS_OK);
+        FILE *const file = fopen(path.path, "r+b");
+        assert_non_null(file);
+        damage_body(file, facts.body_bytes, &d);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(
+            tamis_gpu_upload_file(both.gpu, path.path, TAMIS_OPEN_TRUST, &damaged, NULL), TAMIS_OK);
+        use_damaged(damaged, ids, has, counts);
+        tamis_gpu_free(damaged);
+        temporary_remove(&path);
+        pair_free(&both);
+    }
+    free(ids);
+    free(counts);
+    free(has);
 }
 
 /* With little memory, keys are processed in pieces and the copy of the body is kept in the memory
@@ -332,6 +406,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_little_shared_memory),
         cmocka_unit_test(test_damaged_attic),
+        cmocka_unit_test(test_damaged_bodies),
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_scratch),
         cmocka_unit_test(test_too_large),
