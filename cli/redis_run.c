@@ -207,10 +207,13 @@ static info_sums sum_shards(shards *set) {
     round_request *const all = shards_ask_all(set, 2, argv, false, 0);
     for (unsigned i = 0; i < set->n; i++) {
         const redisReply *const reply = all[i].reply;
-        if (reply->type != REDIS_REPLY_ARRAY) {
+        if (reply->type == REDIS_REPLY_NIL) {
             sums.missing++;
             continue;
         }
+        if (reply->type != REDIS_REPLY_ARRAY)
+            die("%s: %s", set->all[i].key,
+                reply->type == REDIS_REPLY_ERROR ? reply->str : "unexpected reply");
         sums.keys += info_number(reply, "keys");
         sums.capacity += info_number(reply, "capacity");
         sums.bytes += info_number(reply, "body bytes");

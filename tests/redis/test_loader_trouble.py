@@ -103,3 +103,13 @@ def test_a_key_of_another_type_is_no_shard(one, r):
     r("SET", key, "mine")
     assert "WRONGTYPE" in one.tool("load", "--shards", 8, "-n", "10k", "s", keys=KEYS, code=2).stderr
     assert b" making " in r("GET", "s:tamis") and r("GET", key) == b"mine"
+
+
+def test_info_tells_an_error_from_a_lost_shard(one, r):
+    """A key of another type was called missing, as was every shard if the login may not ask for them."""
+    one.tool("load", "--shards", 4, "-n", "10k", "s", keys=KEYS)
+    key = r("KEYS", "s:{*")[0]
+    r("DEL", key)
+    assert "1 shard is not there" in one.tool("info", "s", code=1).stdout
+    r("SET", key, "mine")
+    assert "WRONGTYPE" in one.tool("info", "s", code=2).stderr
