@@ -487,9 +487,9 @@ class set {
         problem why{};
         *this = checked(try_make(wishes, &why), why);
     }
-    static set open(const char *path, unsigned flags = 0) {
+    static set open(const char *path, unsigned flags = 0, std::uint64_t max_bytes = 0) {
         problem why{};
-        return checked(try_open(path, flags, &why), why);
+        return checked(try_open(path, flags, &why, max_bytes), why);
     }
     set make_like() const {
         problem why{};
@@ -657,8 +657,8 @@ class counter : public set {
         wishes.c.abilities |= TAMIS_CAN_COUNT;
         static_cast<set &>(*this) = checked(set::try_make(wishes, &why), why);
     }
-    static counter open(const char *path, unsigned flags = 0) {
-        return counter(set::open(path, flags));
+    static counter open(const char *path, unsigned flags = 0, std::uint64_t max_bytes = 0) {
+        return counter(set::open(path, flags, max_bytes));
     }
     counter make_like() const {
         return counter(set::make_like());
@@ -989,9 +989,9 @@ template <class Value = std::uint32_t> class states {
         if (!made) throw error(why);
         *this = std::move(*made);
     }
-    static states open(const char *path, unsigned flags = 0) {
+    static states open(const char *path, unsigned flags = 0, std::uint64_t max_bytes = 0) {
         problem why{};
-        auto    opened = try_open(path, flags, &why);
+        auto    opened = try_open(path, flags, &why, max_bytes);
         if (!opened) throw error(why);
         return std::move(*opened);
     }

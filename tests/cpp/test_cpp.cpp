@@ -518,6 +518,20 @@ static void what_a_range_throws_is_passed_on() {
     CHECK(caught == 7);
 }
 
+static void opening_has_a_limit_of_memory() {
+    std::string const    path = scratch_file("limit");
+    tamis::set const     s(wishes());
+    tamis::states<phase> t(tamis::states_spec().capacity(1000).values(3).fpr(0.001));
+    s.save(path.c_str());
+    CHECK(thrown_by([&] { (void)tamis::set::open(path.c_str(), 0, 100); }) == TAMIS_ERR_LIMIT);
+    CHECK(thrown_by([&] { (void)tamis::counter::open(path.c_str(), 0, 100); }) == TAMIS_ERR_LIMIT);
+    CHECK(tamis::set::open(path.c_str(), 0, 1 << 20).size() == 0);
+    t.save(path.c_str());
+    CHECK(thrown_by([&] { (void)tamis::states<phase>::open(path.c_str(), 0, 100); }) == TAMIS_ERR_LIMIT);
+    CHECK(tamis::states<phase>::open(path.c_str(), 0, 1 << 20).size() == 0);
+    std::remove(path.c_str());
+}
+
 static void algorithms_insert() {
     tamis::set                     s(wishes());
     std::vector<std::string> const words{ "a", "b", "c" };
@@ -560,6 +574,7 @@ int main() {
 #ifndef TAMIS_NO_EXCEPTIONS
     run("exceptions_are_thrown", exceptions_are_thrown);
     run("what_a_range_throws_is_passed_on", what_a_range_throws_is_passed_on);
+    run("opening_has_a_limit_of_memory", opening_has_a_limit_of_memory);
     run("algorithms_insert", algorithms_insert);
 #endif
     std::printf("1..%d\n", tests);
