@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "message.h"
@@ -136,10 +137,14 @@ static void read_lines(journal *book, const options *asked, shards *set) {
 }
 
 void journal_open(journal *ret_journal, const options *asked, shards *set) {
+    struct stat about;
     *ret_journal = (journal){ .path = asked->journal, .windows = asked->windows, .descriptor = -1 };
     if (asked->journal == NULL) return;
     ret_journal->descriptor = open(asked->journal, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (ret_journal->descriptor < 0) die("%s: %s", asked->journal, strerror(errno));
+    /* A pipe would be read for ever. */
+    if (fstat(ret_journal->descriptor, &about) != 0 || !S_ISREG(about.st_mode))
+        die("%s: a journal must be an ordinary file", asked->journal);
     if (flock(ret_journal->descriptor, LOCK_EX | LOCK_NB) != 0)
         die("%s: another run uses this journal", asked->journal);
     read_lines(ret_journal, asked, set);

@@ -1,7 +1,8 @@
 """tamis redis with servers that refuse, lie or stop, and with commands that run at the same time."""
+import os
+
 import pytest
 from proxy import Proxy
-from server import Error
 from test_loader import One
 
 KEYS = [f"k{n}" for n in range(1000)]
@@ -113,3 +114,10 @@ def test_info_tells_an_error_from_a_lost_shard(one, r):
     assert "1 shard is not there" in one.tool("info", "s", code=1).stdout
     r("SET", key, "mine")
     assert "WRONGTYPE" in one.tool("info", "s", code=2).stderr
+
+
+def test_a_journal_is_an_ordinary_file(one, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in tmp_path / "pipe", "/dev/null":
+        said = one.tool("load", "--shards", 2, "-n", 1000, "--journal", path, "s", keys=KEYS, code=2).stderr
+        assert "a journal must be an ordinary file" in said
